@@ -548,7 +548,7 @@ class Played:
 def drawn(asked: Sequence[Asked]) -> list[Asked]:
     """Return 30 questions with an answer and 12 without; those for documents themselves take no model."""
     some = sorted((one for one in asked if one.shape != "which documents"), key=lambda one: one.id)
-    random.Random(42).shuffle(some)  # noqa: S311  # a draw that repeats
+    random.Random(42).shuffle(some)  # a draw that repeats
     return [
         one
         for has_gold, most in ((True, 30), (False, 12))

@@ -381,7 +381,7 @@ def excerpt(text: str, shown: SnippetTerms, *, header: int = 0) -> PassageExcerp
     if not pieces:
         return PassageExcerpt(text[:LONGEST], (0, min(len(text), LONGEST)), (), 0)
     best = max(pieces, key=lambda piece: shown.weight(piece.terms))
-    begin, end = (len(above), len(text)) if len(text) - len(above) <= LONGEST else _window(pieces, best, shown, LONGEST)
+    begin, end = (len(above), len(text)) if len(text) - len(above) <= LONGEST else window(pieces, best, shown, LONGEST)
     begin, end = centred(text, (begin, end), shown, LONGEST)
     cut = f"{'…' if begin > len(above) else ''}{text[begin:end].strip()}{'…' if end < len(text.rstrip()) else ''}"
     text_shown = f"{above[:LONGEST]}{cut}"
@@ -434,7 +434,7 @@ def _paragraphs(text: str) -> Iterator[str]:
     yield "\n".join(paragraph)
 
 
-def _window(pieces: Sequence[TextPiece], best: TextPiece, shown: SnippetTerms, longest: int) -> tuple[int, int]:
+def window(pieces: Sequence[TextPiece], best: TextPiece, shown: SnippetTerms, longest: int) -> tuple[int, int]:
     """Return the run of pieces around the best one that has most of the question's terms, and room."""
     at = pieces.index(best)
     low = high = at

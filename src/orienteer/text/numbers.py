@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import groupby
 
 from orienteer.text.english import LANGUAGES, language_words
 from orienteer.text.tokenizer import Tokenizer
@@ -21,11 +21,11 @@ _WORDS = {
     dix-huit dix-neuf vingt/vingts trente quarante cinquante soixante septante huitante/octante nonante cent/cents
     mille""",
     "es": """cero uno/una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis
-    diecisiete dieciocho diecinueve veinte/veinti treinta cuarenta cincuenta sesenta setenta ochenta noventa cien/ciento
+    diecisiete dieciocho diecinueve veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa cien/ciento
     mil""",
     "it": """zero uno/una due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici
-    sedici diciassette diciotto diciannove venti/vent trenta/trent quaranta/quarant cinquanta/cinquant sessanta/sessant
-    settanta/settant ottanta/ottant novanta/novant cento mille/mila""",
+    sedici diciassette diciotto diciannove venti trenta quaranta cinquanta sessanta
+    settanta ottanta novanta cento mille/mila""",
     "pt": """zero um/uma dois/duas três quatro cinco seis sete oito nove dez onze doze treze catorze/quatorze quinze
     dezesseis/dezasseis dezessete/dezassete dezoito dezenove/dezanove vinte trinta quarenta cinquenta sessenta setenta
     oitenta noventa cem/cento mil""",
@@ -38,7 +38,6 @@ _WORDS = {
     czterdzieści pięćdziesiąt sześćdziesiąt siedemdziesiąt osiemdziesiąt dziewięćdziesiąt sto tysiąc/tysiące""",
 }
 _VALUES = (*range(21), *range(30, 100, 10), 100, 1000)
-_JOINS = ("and", "und", "en", "ën", "et", "y", "e", "i")  # fünfundzwanzig, treinta y dos
 _DIGITS = re.compile(r"(?<!\w)\d+(?:[.,:'’]\d+)*")
 _SPACED = re.compile(r"(?<!\w)\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)")  # 12 400
 _THOUSANDS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
@@ -58,58 +57,27 @@ def numbers_in(text: str, *, spaced: bool = False) -> set[str]:
 
 
 def spelled_numbers(text: str, *others: str) -> set[str]:
-    """Return the numbers from 2 that a text spells out, in its language or those of other texts, in digits.
+    """Return the numbers from 2 that a text spells out, in its language or those of other texts.
+
+    A word is given in digits, several in a row as they are written.
 
     >>> sorted(spelled_numbers("It takes two hours and twenty-five minutes"))
-    ['2', '25']
-    >>> spelled_numbers("Die Halle hat fünfundzwanzig Plätze")
-    {'25'}
+    ['2', 'twenty five']
+    >>> spelled_numbers("Le quai a dix bornes")
+    {'10'}
     """
-    found = set[str]()
+    words, found = Tokenizer.words(text), set[str]()
     for functions in {language_words(Tokenizer.words(part)) for part in (text, *others)}:
         language = next((name for name, own in LANGUAGES.items() if own is functions), "en")
-        for phrase in re.split("[^\\w\\s'’-]", text):
-            found.update(map(str, _spelled_in(Tokenizer.words(phrase), language)))
+        values = _values(language)
+        for is_number, run in groupby(words, values.__contains__):
+            if is_number:
+                number = list(run)
+                found.add(str(values[number[0]]) if len(number) == 1 else " ".join(number))
     return found - {"0", "1"}
 
 
-def _spelled_in(words: Sequence[str], language: str) -> Iterator[int]:
-    pattern, values = _spelled(language)
-    run = list[int]()
-    for word in (*words, ""):
-        parts = [values[part] for part in _parts(language).findall(word)] if pattern.fullmatch(word) else []
-        if run and word not in _JOINS and not (parts and _goes_on(run[-1], parts[0])):
-            yield _value(run)
-            run = []
-        run += parts
-
-
-def _goes_on(last: int, part: int) -> bool:
-    """Return whether a number goes on with another word: twenty five, hundred five, two hundred, four twenty."""
-    is_smaller = last >= 20 and part < min(last, 20 if last < 100 else last)
-    return is_smaller or part >= 100 or (last, part) == (4, 20) or (last == 10 and 7 <= part <= 9)  # dix-sept
-
-
 @cache
-def _spelled(language: str) -> tuple[re.Pattern[str], dict[str, int]]:
+def _values(language: str) -> dict[str, int]:
     forms = zip(_WORDS[language].split(), _VALUES, strict=True)
-    values = {" ".join(Tokenizer.words(form)): value for own, value in forms for form in own.split("/")}
-    alternatives = "|".join(sorted(map(re.escape, values), key=len, reverse=True))
-    return re.compile(f"(?:(?:{alternatives})(?:{'|'.join(_JOINS)})?)*(?:{alternatives})"), values
-
-
-@cache
-def _parts(language: str) -> re.Pattern[str]:
-    return re.compile("|".join(sorted(map(re.escape, _spelled(language)[1]), key=len, reverse=True)))
-
-
-def _value(parts: list[int]) -> int:
-    """Return the number that parts come to: four twenty ten is 90, two hundred five 205."""
-    total = current = 0
-    for part in parts:
-        if part >= 100 or (part == 20 and current == 4):
-            current = max(current, 1) * part
-            total, current = (total + current, 0) if part == 1000 else (total, current)
-        else:
-            current += part
-    return total + current
+    return {form: value for own, value in forms for form in own.split("/") if "-" not in form}  # dix-sept is two

@@ -11,9 +11,8 @@ with a model        it reads the first passages, answers by their sentences, and
 from __future__ import annotations
 
 import re
-import threading
 import time
-from collections import OrderedDict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import NamedTuple
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from orienteer.agents.answer import answer
 from orienteer.display import counted
-from orienteer.graph.reserved import DOCUMENT
+from orienteer.graph.reserved import DOCUMENT, SEPARATOR, TABLE
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.methods.documents.abstention import (
@@ -35,18 +34,19 @@ from orienteer.methods.documents.abstention import (
     refusal,
     unquoted,
 )
-from orienteer.methods.documents.by_model import ModelAnswer, ModelReading, as_result
-from orienteer.methods.documents.navigation import Navigation
+from orienteer.methods.documents.by_model import ModelAnswer, ModelReading
 from orienteer.protocols import LanguageModel, Method, Run
 from orienteer.records import Citation, Question, Refusal, Result
 from orienteer.retrieval.graph_text import folded, place_in, present
 from orienteer.retrieval.query import Spaces
 from orienteer.text.english import telling_words
+from orienteer.text.sentences import single_spaced
 from orienteer.text.tokenizer import Tokenizer
 
 # Passages that are ranked beyond those asked for, because some are folded away.
 _MORE = 10
 _REMEMBERED = 256  # answers of a model
+_MENU = 5  # lines of a menu, and files that they stand in, at least
 # How many times as many are ranked at most, if most of them repeat others.
 _MOST = 8
 
@@ -66,12 +66,28 @@ class Documents:
         """`model` may be given, as to any method: `retrieve_and_answer` is asked with it, and a ranking takes none."""
         self._graph, self._base = graph, base
         self.config = config if config is not None else DocumentsConfig()
-        self._navigation = Navigation(graph)
-        self._read, self._lock = OrderedDict[Question, ModelAnswer](), threading.Lock()
+        self._read: dict[Question, ModelAnswer] = {}
 
     @cached_property
     def _spaces(self) -> Spaces:
         return Spaces(self._graph)
+
+    @cached_property
+    def _menus(self) -> frozenset[int]:
+        """The rows of prose whose lines are short, and nearly all in many files or titles: they only lead elsewhere."""
+        arrays, files, titles = self._graph.arrays, defaultdict[str, set[str]](set), set[str]()
+        lines: dict[int, list[str]] = {}
+        for row in np.flatnonzero(self._spaces.passages).tolist():
+            titles.update(_masked(arrays.names[row].replace(SEPARATOR, "\n")))
+            own, words = _masked(arrays.texts[row]), arrays.texts[row].count(" ")
+            if len(own) >= _MENU and words <= 2 * len(own) and arrays.type_at(row) != TABLE:
+                lines[row] = own
+                files[_document(self._graph, row)].update(own)
+        counts = Counter(line for own in files.values() for line in own if "0" not in line)  # numbers are data
+        shared = titles | {line for line, count in counts.items() if count >= max(_MENU, 0.02 * len(files))}
+        return frozenset(
+            row for row, own in lines.items() if sum(line not in shared for line in own) <= 0.15 * len(own)
+        )
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return passages with a quotation or a refusal; for a question about documents a passage of each."""
@@ -87,47 +103,36 @@ class Documents:
         with a note.
         """
         if (listed := self._listed(question, run)) is not None:
-            is_asked = not self._spaces.has_passages and listed.answer is None and not _is_read(listed)
-            return answer(listed, model=model, run=run, graph=self._graph) if is_asked else listed
+            is_read = listed.reading is not None and listed.reading.complete
+            if self._spaces.has_passages or listed.answer is not None or is_read:
+                return listed
+            return answer(listed, model=model, run=run, graph=self._graph)
         k, terms = question.k, QuestionTerms(self._graph, question.text)
 
         def rank(text: str, most: int) -> Result:
             asked = question.model_copy(update={"text": text, "k": most + _MORE})
             own = terms if text == question.text else QuestionTerms(self._graph, text)
             found = self._named(self._ranked(asked, own, run.without_reserve()))
-            row = self._graph.arrays.row
-            hits = sorted(found.hits, key=lambda hit: row(hit.id) in self._navigation)
+            hits = sorted(found.hits, key=lambda hit: self._graph.arrays.row(hit.id) in self._menus)
             return found.model_copy(update={"hits": tuple(hits[:most])})
 
         ranked = rank(question.text, max(k, self.config.passages))
+        plain = ranked.model_copy(update={"hits": ranked.hits[:k]})
         if ranked.stopped_by != "finish":
-            return ranked.model_copy(update={"hits": ranked.hits[:k]})
-        read = self._remembered(question)
+            return plain
+        read = self._read.get(question)
         if read is None:
             held = match_statistics(terms, [self._graph.arrays.row(hit.id) for hit in ranked.hits]).held
-            reading = ModelReading(self._graph, model, self.config, question, terms, rank, run)
-            read = reading.answered(ranked.hits, held)
-            self._remember(question, read)
-        if read.failure is None:
-            return as_result(ranked, read, k)
-        plain = self._answered(terms, ranked.model_copy(update={"hits": ranked.hits[:k]}))
-        trajectories = (*ranked.trajectories, *read.trajectories)
-        notes = (*plain.notes, f"the model was not heard: {read.failure}")
-        return plain.model_copy(update={"trajectories": trajectories, "notes": notes})
-
-    def _remembered(self, question: Question) -> ModelAnswer | None:
-        with self._lock:
-            if question in self._read:
-                self._read.move_to_end(question)
-            return self._read.get(question)
-
-    def _remember(self, question: Question, read: ModelAnswer) -> None:
-        """Remember what a model read, without its calls, if nothing cut it short."""
-        if read.is_whole and read.failure is None:
-            with self._lock:
+            read = ModelReading(self._graph, model, self.config, question, rank, run).answered(ranked.hits, held)
+            if read.failure is None:
+                if len(self._read) >= _REMEMBERED:
+                    self._read.clear()
                 self._read[question] = replace(read, trajectories=())
-                while len(self._read) > _REMEMBERED:
-                    self._read.popitem(last=False)
+        if read.failure is None or read.hits:
+            return read.as_result(ranked, k)
+        plain = self._answered(terms, plain)
+        notes = (*plain.notes, f"the model was not heard: {read.failure}")
+        return plain.model_copy(update={"trajectories": (*plain.trajectories, *read.trajectories), "notes": notes})
 
     def _listed(self, question: Question, run: Run) -> Result | None:
         """Return the documents that a question asks for, or the base's ranking of a graph without passages."""
@@ -254,8 +259,9 @@ class Documents:
         return result.model_copy(update=update)
 
 
-def _is_read(result: Result) -> bool:
-    return result.reading is not None and result.reading.complete
+def _masked(text: str) -> list[str]:
+    """Return the lines of a text that say anything, with 0 for each number."""
+    return [re.sub(r"\d+", "0", single_spaced(line)).casefold() for line in text.split("\n") if line.strip()]
 
 
 # Questions for documents: `which reports mention the night ferry?` is answered by all of them, counted.
