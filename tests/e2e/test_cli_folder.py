@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import time
 from importlib.util import find_spec
 
 import pytest
 
+from fakes import Answer, FakeServer
 from orienteer.graph import Graph
 from orienteer.records import Node
 
@@ -172,3 +174,56 @@ def test_people_read_five_passages_and_programs_all(cli, notes):
     assert "more: -k" in ran.err
     assert len(cli("ask", notes, "Where does the crane stand?", "--json").json["hits"]) > 5
     assert cli("ask", notes, "Where does the crane stand?", "-k", "9").out.count("(chunk)") == 9
+
+
+# -------------------------------------------------------------------------------------------------------- with a model
+
+
+@pytest.fixture
+def reading():
+    """Give a model's server that answers by the sentence that says a price, or says what is lacking."""
+
+    def policy(body, before):
+        prompt = body["messages"][1]["content"]
+        number = re.search(r"\[(\d+\.\d+)\] The crane was repaired", prompt)
+        is_asked = "repaired" in prompt.rpartition("Question: ")[2]
+        reply = {"sentences": [number[1]] if number and is_asked else [], "search": []}
+        reply |= {"answer": "Tarn Brothers, for 12,400 crowns", "lacks": ""} if is_asked else {}
+        return Answer(content=json.dumps({"answer": None, "lacks": "what the cat is called", **reply}))
+
+    with FakeServer(policy) as server:
+        yield server
+
+
+def test_a_model_reads_and_what_it_rests_on_is_quoted_with_its_place(cli, notes, reading):
+    command = ("ask", notes, "Who repaired the crane?", "--method", "documents", "--model", "m", "--base-url")
+    ran = cli(*command, reading.url)
+    assert ran.out.splitlines()[:3] == [
+        "Tarn Brothers, for 12,400 crowns",
+        "“The crane was repaired by Tarn Brothers for 12,400 crowns.”",
+        "   quoted from notes/minutes/may.txt:1",
+    ]
+    assert "reading" in ran.err
+    record = cli(*command, reading.url, "--json").json
+    assert record["answer_kind"] == "text"
+    (citation,) = record["citations"]
+    assert (citation["source"]["file"], citation["source"]["line"]) == ("minutes/may.txt", 1)
+    assert citation["quote"].startswith("The crane was repaired")
+
+
+def test_what_a_model_does_not_find_is_a_refusal_from_the_shell(cli, notes, reading):
+    command = (
+        "ask",
+        notes,
+        "What is the cat of captain Ada Holm called?",
+        "--method",
+        "documents",
+        "--model",
+        "m",
+        "--base-url",
+    )
+    ran = cli(*command, reading.url)
+    assert ran.out.startswith("nothing here answers this; lacking: what the cat is called")
+    assert "-- nearest --" in ran.out
+    record = cli(*command, reading.url, "--json").json
+    assert (record["answer"], record["refusal"]["kind"]) == (None, "not_here")

@@ -43,7 +43,8 @@ __getattr__, __dir__, __all__ = face(
         "mcp.http": "http_face as mcp_http_face, Sessions as McpSessions",
         "mcp.server": "serve as serve_stdio, server as mcp_server",
         "mcp.tools": (
-            "ASK as ASK_TOOL, checked as checked_call, look_up as look_up_tool, MOST_ROWS as MOST_TOOL_ROWS, tools_of"
+            "ASK as ASK_TOOL, checked as checked_call, look_up as look_up_tool, MOST_ROWS as MOST_TOOL_ROWS, "
+            "reply_of as reply_of_result, tools_of"
         ),
         "views.outside": "for_outside, machine_paths, message_outside",
         "views.pages": (

@@ -110,5 +110,6 @@ def _heading(result: Result) -> Iterator[str]:
     answer = result.answer if result.answer is not None else result.meeting
     if answer is not None:
         yield f"answer: {one_line(answer, _ANSWER)}"
+        yield from (f"rests on {one_line(citation.told, _ANSWER)}" for citation in result.citations if citation.quote)
     for note in islice((note for note in result.notes if note != result.meeting), 5):
         yield f"note: {one_line(note, _NOTE)}"
