@@ -111,6 +111,7 @@ def test_a_method_that_needs_no_model_runs_without_one(free, graph):
 
 
 MAY_ASK = {
+    "documents": {"searches_first": True},
     "hippo": {"filter": True},
     "hyper": {"analysis": "model"},
     "light": {"analysis": "model"},

@@ -1,4 +1,4 @@
-"""A folder that a model reads, asked over HTTP and by the Model Context Protocol: the quotation comes with its place."""
+"""A folder that a model reads, asked over HTTP and by agents: the quotation comes with its place."""
 
 import json
 import re

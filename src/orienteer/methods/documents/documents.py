@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from orienteer.agents.answer import answer
 from orienteer.display import counted
+from orienteer.errors import BadOption
 from orienteer.graph.reserved import DOCUMENT, SEPARATOR, TABLE
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
@@ -63,9 +64,11 @@ class Documents:
         model: LanguageModel | None = None,
         config: DocumentsConfig | None = None,
     ) -> None:
-        """`model` may be given, as to any method: `retrieve_and_answer` is asked with it, and a ranking takes none."""
+        """A ranking takes no model. Raises `BadOption` for an option that needs one."""
         self._graph, self._base = graph, base
         self.config = config if config is not None else DocumentsConfig()
+        if model is None and self.config.searches_first:
+            raise BadOption("documents.searches_first is set, and there is no model: name one, or leave it out")
         self._read: dict[Question, ModelAnswer] = {}
 
     @cached_property
