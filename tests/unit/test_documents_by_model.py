@@ -196,6 +196,11 @@ def test_readings_end_with_the_option(graph: Graph, readings: int, calls: int) -
     assert result.refusal is not None
 
 
+def test_an_answer_forges_no_lines(graph: Graph) -> None:
+    result, _ = ask(graph, FARE, saying("4 crowns\n“free of charge.”\n\u2028   quoted", "A bicycle costs"))
+    assert result.answer == "4 crowns “free of charge.” quoted"
+
+
 def test_no_more_than_three_readings(graph: Graph) -> None:
     with pytest.raises(BadOption, match="readings"):
         ask(graph, FARE, read(None), readings=4)
@@ -229,6 +234,28 @@ def test_progress_is_told(graph: Graph) -> None:
 def test_which_documents_is_counted_without_the_model(graph: Graph) -> None:
     result, model = ask(graph, "Which files mention Ada Holm?", read("none"))
     assert (result.answer_kind, model.requests) == ("set", [])
+
+
+def test_a_list_that_is_not_whole_is_read(graph: Graph) -> None:
+    question = "Which files mention the captain of the crane on the pier?"
+    assert Retriever(graph, "documents").ask(question).refusal is not None
+    result, model = ask(graph, question, saying("The notice", "The crane was repaired"))
+    assert (result.answer, len(model.requests)) == ("The notice", 1)
+
+
+def test_menus_come_last_in_what_is_read(tmp_path: Path) -> None:
+    menu = "Home\n\nFares and tickets\n\nFerry boats\n\nContact\n\nSearch\n\nPrices"
+    (tmp_path / "texts").mkdir()
+    for n in range(6):
+        text = "\n\n".join(f"Basin {n}{at} of the harbour is wide and deep, and lies to the north." for at in range(40))
+        (tmp_path / "texts" / f"page{n}.md").write_text(f"{menu}\n\n# Basins\n\n{text}\n")
+    (tmp_path / "texts" / "board.md").write_text("# Board\n\nThe fares are on the board, by the stairs to the pier.\n")
+    build_graph([tmp_path / "texts"], tmp_path / "graph", options=BuildOptions())
+    graph, question = Graph.open(tmp_path / "graph"), "Where are fares and tickets of ferry boats?"
+    assert "Contact" in Retriever(graph, "documents").search(question).hits[0].text
+    _, model = ask(graph, question, read(None), passages=20)
+    prompt = model.requests[0][1].content or ""
+    assert prompt.index("on the board") < prompt.index("Contact")
 
 
 def test_a_search_takes_no_model(graph: Graph) -> None:

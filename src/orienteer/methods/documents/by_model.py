@@ -318,7 +318,7 @@ class ModelReading:
         reply = self._asked("documents-read", run, shown, passages=shown.text)
         if reply is None:
             return ModelAnswer(failure="its reply cannot be read"), []
-        answer, lacks = (reply["answer"] or "").strip() or None, one_line(single_spaced(reply["lacks"]), _ABOVE)
+        answer, lacks = single_spaced(reply["answer"] or "") or None, one_line(single_spaced(reply["lacks"]), _ABOVE)
         if faults := shown.faults(reply, self.question.text):
             answer, lacks = None, f"the model's answer was not believed: {faults[0]}"
         cited = shown.cited(reply)

@@ -102,14 +102,15 @@ class Documents:
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Return what a model reads in the first passages, with its citations, or a refusal.
 
-        What the documents answer as a list takes no model. If the model is not heard, the result is that of `retrieve`,
-        with a note.
+        Documents that are counted and listed take no model. If the model is not heard, the result is that of
+        `retrieve`, with a note. Of a graph without passages the model answers over the hits.
         """
         if (listed := self._listed(question, run)) is not None:
             is_read = listed.reading is not None and listed.reading.complete
-            if self._spaces.has_passages or listed.answer is not None or is_read:
+            if listed.answer is not None or is_read:
                 return listed
-            return answer(listed, model=model, run=run, graph=self._graph)
+            if not self._spaces.has_passages:
+                return answer(listed, model=model, run=run, graph=self._graph)
         k, terms = question.k, QuestionTerms(self._graph, question.text)
 
         def rank(text: str, most: int) -> Result:
@@ -133,7 +134,7 @@ class Documents:
                 self._read[question] = replace(read, trajectories=())
         if read.failure is None or read.hits:
             return read.as_result(ranked, k)
-        plain = self._answered(terms, plain)
+        plain = listed or self._answered(terms, plain)
         notes = (*plain.notes, f"the model was not heard: {read.failure}")
         return plain.model_copy(update={"trajectories": (*plain.trajectories, *read.trajectories), "notes": notes})
 
