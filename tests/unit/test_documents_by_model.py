@@ -325,6 +325,7 @@ BELIEVED: Mapping[str, tuple[str, str, str]] = {
     "a name of the title": (FARE, "4 crowns, by the Ferries' fares", "A bicycle costs"),
     "a number that is spelled out": ("How long does the Night Ferry take?", "2 hours", "The Night Ferry sails"),
     "a number spelled out in French": ("Combien de bornes a le quai ?", "10", "Le quai a dix"),
+    "a unit behind the number": ("When does the Night Ferry sail?", "22:40h", "The Night Ferry sails"),
     "a header of the mail": ("Who has new chocks?", "Gerrit Nyland, Northling", "Sixteen new chocks"),
 }
 
@@ -351,6 +352,10 @@ HOSTILE: Mapping[str, Any] = {
     "a name at the beginning": saying("Brothers take 4 crowns", "A bicycle costs"),
     "an identifier": saying("4 crowns by fare_of_bicycle", "A bicycle costs"),
     "an identifier with digits": saying("4 crowns, tariff X9", "A bicycle costs"),
+    "a name behind a number": saying("4Mallory", "A bicycle costs"),
+    "digits behind a letter of no English": saying("4 crowns, tariff \u00e95", "A bicycle costs"),
+    "a Roman number": saying("4 crowns, class VII", "A bicycle costs"),
+    "a name in small capitals": saying("4 crowns, says MALLORY", "A bicycle costs"),
     "no sentence": read("4 crowns"),
     "a passage that is not there": read("4 crowns", "99.1"),
     "a sentence that is not there": read("4 crowns", "1.99"),
@@ -376,6 +381,13 @@ def test_what_stands_in_no_cited_sentence_is_sent_back_once_and_refused(graph: G
     assert result.hits
     assert len(model.requests) == 2
     assert "cannot be used" in (model.requests[1][-1].content or "")
+
+
+@pytest.mark.parametrize("answer", ["Mallory", "Mallory Brothers repaired it.", "It was Mallory.", "Pour 7 couronnes."])
+def test_an_answer_in_another_language_than_the_documents_is_checked_too(graph: Graph, answer: str) -> None:
+    question = "Who of those in the quai closes it in the winter?"
+    result, _ = ask(graph, question, {"search": ["quai"]}, saying(answer, "Le quai a dix"))
+    assert result.answer is None
 
 
 def test_a_reply_put_right_is_believed(graph: Graph) -> None:

@@ -48,6 +48,7 @@ _PASSAGE, _LINE, _ABOVE, _TITLES, _LONGEST_LINE, _LONGEST_ANSWER = 2_000, 1_000,
 _MOST_LINES, _MOST_CITED, _FEW, _LOOKED_AT = 4, 12, 20, 10_000
 _OWN = frozenset({"file", "document", "heading"})  # properties of a passage in words that say nothing of its document
 _WORD = re.compile(r"[^\W_](?:[\w.'’/:+-]*\w)?")
+_FOLDED = re.compile(r"[^\W\d_]+")
 _YES_NO = ("yes", "no", "ja", "nein", "oui", "non", "sí", "si", "sì", "sim", "não", "nee", "nej", "tak", "nie")
 _FUNCTIONS = NO_NAMES.union(_YES_NO, *LANGUAGES.values())
 
@@ -139,17 +140,17 @@ def unsupported(answer: str, context: str, question: str, around: str) -> list[s
     missing = min((numbers_in(answer, spaced=spaced) - numbers for spaced in (False, True)), key=len)
     missing |= spelled_numbers(answer, question) - numbers
     language = language_words(Tokenizer.words(f"{question} {answer}"))
-    known = {part for word in Tokenizer.words(held) for part in (word, word.removesuffix("s"))}
+    known = {part for word in _FOLDED.findall(held.casefold()) for part in (word, word.removesuffix("s"))}
+    known.update(Tokenizer.words(held))
     for sentence in split(answer):
-        words = _WORD.findall(sentence)
-        are_names = [word[0].isupper() and language is not LANGUAGES["de"] for word in words]
+        words = [word.lstrip("0123456789.,:'’/+-") for word in _WORD.findall(sentence)]
+        are_names = [word[:1].isupper() and language is not LANGUAGES["de"] for word in words]
         if len(words) > 1 and not are_names[1] and language not in (language_words(Tokenizer.words(around)), set()):
             are_names[0] = False
         for word, is_name in zip(words, are_names, strict=True):
-            is_identifier = IDENTIFIER.fullmatch(word) is not None and not word[0].isdigit()
             parts = {part.removesuffix("s") for part in Tokenizer.words(re.sub(r"['’]s?$", "", word))}
-            is_telling = (is_name and word.casefold() not in _FUNCTIONS) or is_identifier
-            if is_telling and not known.issuperset(parts):
+            is_identifier = IDENTIFIER.fullmatch(word) is not None or re.search(r"\d", word) is not None
+            if (is_identifier or (is_name and word.casefold() not in _FUNCTIONS)) and not known.issuperset(parts):
                 missing.add(one_line(word, 60))
     return sorted(missing)
 
