@@ -56,7 +56,7 @@ from orienteer.graph.embedding import embed_graph
 from orienteer.index.embedders import open_embedder
 from orienteer.lab.evaluation.scores.statistics import differences, mean_interval
 from orienteer.records import Message, Reply, Result, Usage
-from orienteer.text.numbers import numbers_in, spelled_numbers
+from orienteer.text import numbers_in, spelled_numbers
 from report import command_line, write_json
 
 HERE = Path(__file__).parent / "folders"
