@@ -47,6 +47,7 @@ from orienteer.text.tokenizer import Tokenizer
 # Passages that are ranked beyond those asked for, because some are folded away.
 _MORE = 10
 _REMEMBERED = 256  # answers of a model
+_MOST_READ = 60_000  # passages that are read for menus, in some 4 s
 _MENU = 5  # lines of a menu, and files that they stand in, at least
 # How many times as many are ranked at most, if most of them repeat others.
 _MOST = 8
@@ -77,10 +78,14 @@ class Documents:
 
     @cached_property
     def _menus(self) -> frozenset[int]:
-        """The rows of prose whose lines are short, and nearly all in many files or titles: they only lead elsewhere."""
+        """The rows of prose whose lines are short, and nearly all in many files or titles: they only lead elsewhere.
+
+        They are not looked for among very many passages.
+        """
         arrays, files, titles = self._graph.arrays, defaultdict[str, set[str]](set), set[str]()
         lines: dict[int, list[str]] = {}
-        for row in np.flatnonzero(self._spaces.passages).tolist():
+        rows = np.flatnonzero(self._spaces.passages)
+        for row in rows.tolist() if len(rows) <= _MOST_READ else ():
             titles.update(_masked(arrays.names[row].replace(SEPARATOR, "\n")))
             own, words = _masked(arrays.texts[row]), arrays.texts[row].count(" ")
             if len(own) >= _MENU and words <= 2 * len(own) and arrays.type_at(row) != TABLE:
