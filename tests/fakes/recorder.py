@@ -13,7 +13,7 @@ from orienteer.errors import ModelError
 from orienteer.llm import ScriptedModel, prompt_of
 from orienteer.records import Dialect, Manner, Message, Sampling
 
-PACKAGES = ("orienteer.reading", "orienteer.methods", "orienteer.methods.documents", "orienteer.retrieval")
+PACKAGES = ("orienteer.reading", "orienteer.methods", "orienteer.retrieval")
 AGENT = "agent"
 """The script of a conversation whose system prompt is made of the graph."""
 CONVERSATIONS = (AGENT, "react", "reflexion")

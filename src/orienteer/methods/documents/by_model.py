@@ -292,7 +292,7 @@ class ModelReading:
         question, random_seed = single_spaced(self.question.text), self.run.random_seed
         begun = begin(
             self.model,
-            prompt_of(prompt, "orienteer.methods.documents"),
+            prompt_of(prompt),
             {**values, "question": question},
             question=self.question,
             method="documents",
