@@ -37,10 +37,8 @@ Rank: TypeAlias = Callable[[str, int], Result]
 WEAK = 0.25
 """Share of a question that the best passage has, below which lines to search for are asked for first."""
 _STRINGS = {"type": "array", "items": {"type": "string"}}
-_TEXT = {"type": "string"}
-READ_SCHEMA = object_of(
-    {"sentences": _STRINGS, "answer": {"type": ["string", "null"]}, "lacks": _TEXT, "search": _STRINGS}
-)
+_ANSWER = {"type": ["string", "null"]}
+READ_SCHEMA = object_of({"sentences": _STRINGS, "answer": _ANSWER, "lacks": {"type": "string"}, "search": _STRINGS})
 SEARCH_SCHEMA = object_of({"search": _STRINGS})
 _MARK = re.compile(r"\[(\d+\.\d+)\]")  # as the prompt numbers sentences
 # Characters of a passage that are shown, of a sentence, of what stands above or is lacking, of titles, and so on.
@@ -289,15 +287,10 @@ class ModelReading:
     # ---------------------------------------------------------------------------------------------------- two requests
     def _asked(self, prompt: str, run: Run, shown: Shown | None = None, **values: str) -> dict[str, Any] | None:
         """Return a model's reply to a prompt, checked against what it was shown; None if none can be read."""
-        question, random_seed = single_spaced(self.question.text), self.run.random_seed
-        begun = begin(
-            self.model,
-            prompt_of(prompt),
-            {**values, "question": question},
-            question=self.question,
-            method="documents",
-            sampling=Sampling(temperature=0.0, random_seed=random_seed),
-        )
+        question = single_spaced(self.question.text)
+        sampling = Sampling(temperature=0.0, random_seed=self.run.random_seed)
+        told, name = {**values, "question": question}, "documents"
+        begun = begin(self.model, prompt_of(prompt), told, question=self.question, method=name, sampling=sampling)
         schema = SEARCH_SCHEMA if shown is None else READ_SCHEMA
         check = None if shown is None else lambda reply: shown.faults(reply, question)
         exchange = ask(self.model, run, begun, schema=schema, check=check, agent=None)

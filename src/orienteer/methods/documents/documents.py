@@ -59,11 +59,7 @@ class Documents:
     name = "documents"
 
     def __init__(
-        self,
-        graph: Graph,
-        base: Method,
-        model: LanguageModel | None = None,
-        config: DocumentsConfig | None = None,
+        self, graph: Graph, base: Method, model: LanguageModel | None = None, config: DocumentsConfig | None = None
     ) -> None:
         """A ranking takes no model. Raises `BadOption` for an option that needs one."""
         self._graph, self._base = graph, base
