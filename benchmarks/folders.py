@@ -21,7 +21,7 @@ Each method is asked of a graph without vectors and of one with the local embedd
 passages: bm25s with English stop words; and ripgrep, which ranks files by how many words of the question they hold.
 Gains over the first method of the same graph are paired; all intervals are 95 %.
 
-With `--replies` a model answers: `documents` is asked 42 questions of the open half, 30 with an answer in eight shapes
+With `--replies` a model answers: `documents` is asked 42 questions of the half that `--split` names, 30 with an answer
 and 12 without, drawn once. The file has a reply for each prompt, a JSON object a line: `prompt`, by which the file
 PROMPT.txt is called that `--prompts FOLDER` writes for every prompt without a reply, and `reply`. Whoever writes the
 replies sees nothing but the prompts; then the next round asks what comes after them. Printed are right, right as far as
@@ -619,14 +619,14 @@ def main() -> None:
         "--fresh", action="store_true", help="make folders and graphs anew; vectors come from the cache"
     )
     parser.add_argument("--check", action="store_true", help="verify the spans, and ask nothing")
-    parser.add_argument("--replies", type=Path, help="replies of a model by prompt; asks 42 questions of the open half")
+    parser.add_argument("--replies", type=Path, help="replies of a model by prompt; asks 42 questions of one half")
     parser.add_argument("--show", choices=VERDICTS, action="append", default=[], help="print these answers")
     parser.add_argument("--prompts", type=Path, help="a folder for the prompts that have no reply yet")
     options = parser.parse_args()
     bench = Bench(options)
     if options.replies is not None:
-        bench.asked = [one for one in bench.asked if one.split == "dev"]
-        play(bench, options.replies, options.prompts, options.show)
+        bench.asked = [one for one in bench.asked if options.split in (one.split, "all")]
+        play(bench, options.replies, options.prompts, options.show if options.split == "dev" else ())
         return
     if options.check:
         sys.exit(bool(check(bench)))
