@@ -139,12 +139,12 @@ def is_right_table(result: Result, wanted: dict[str, str]) -> bool:
 
 
 class Played:
-    """A model that gives each question the reply that was written for it."""
+    """A model that gives each question the reply that was written for it, and what was written when it was sent back."""
 
     name, price = "played", None
 
-    def __init__(self, folder: str, lines: Path) -> None:
-        written = map(json.loads, lines.read_text(encoding="utf-8").splitlines())
+    def __init__(self, folder: str, *lines: Path) -> None:
+        written = [json.loads(line) for file in lines for line in file.read_text(encoding="utf-8").splitlines()]
         self._replies = {own["question"]: own for own in written if own["folder"] == folder}
         self.calls = self.tokens = 0
 
@@ -153,6 +153,8 @@ class Played:
         self.calls += 1
         self.tokens += sum(len(message.content or "") for message in messages) // 4
         own = self._replies.get((messages[1].content or "").rpartition("Question: ")[2].strip())
+        if own and len(messages) > 2:
+            own = own.get("again", own)
         reply = {"line": own and own["line"], "unread": own["unread"] if own else ["the question"]}
         return Reply(message=Message(role="assistant", content=json.dumps(reply)), usage=Usage(calls=1))
 
