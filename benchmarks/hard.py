@@ -1,14 +1,14 @@
 """Hard questions by the rules, by a model's written lines, and by both readers: right, refused or wrong, and agreement.
 
-    python benchmarks/hard.py [--data FOLDER] [--work FOLDER] [--set hard|fourth] [--graph NAME ...] [--first]
-                              [--check refused|always] [--dump FOLDER] [--show VERDICT] [--json FILE]
+    python benchmarks/hard.py [--data FOLDER] [--work FOLDER] [--set hard|fourth] [--graph NAME ...] [--lines FILE ...]
+                              [--first] [--check refused|always] [--dump FOLDER] [--show VERDICT] [--json FILE]
 
 `hard/questions.jsonl` has 240 questions over Hetionet, Debian and WordNet, 80 each, of the shapes that rules find hard,
 worded before any reader saw them. Their golds are expressions over the tables, as those of `intents` are. The set
-`fourth` is `own/fourth.jsonl`, with the links put right. The lines of a model are played: `*.lines.jsonl` has the reply
-to each question and, if the program sent it back, the reply to that (`again`); `--first` leaves these out. Whoever
-wrote them saw nothing but the prompts, which `--dump` writes. With `--check always`, the default, both readers read
-each question, and a table tells how they agree.
+`fourth` is `own/fourth.jsonl`, with the links put right. The replies of a model are played: a file of lines has the one
+to each question and, if the program sent it back and another was written, that one too (`again`); `--first` leaves
+these out. They were written from the prompts alone, which `--dump` writes, and none was changed after the golds were
+looked at. With `--check always`, the default, both readers read each question, and a table tells how they agree.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ import people
 import readings
 from anchor import Graphs
 from intents.frames import Frames, frames
-from intents.intent import Gold
+from intents.intent import Gold, Number
 from intents.loader import NAMES
-from orienteer import Graph, Retriever
+from orienteer import Retriever
+from orienteer.graph.store import Graph
 from orienteer.records import Message, Reply, Result
 from people import VERDICTS, Played, Verdict
 from report import command_line, write_json
@@ -77,6 +78,8 @@ def judged(result: Result, truth: TruthOf) -> Verdict:
     """Return whether an answer is the gold."""
     if isinstance(truth, Table):
         return people.judged(result, "table", truth.rows)
+    if isinstance(truth, Number) and (result.answer or "").endswith("%"):
+        return people.judged(result, "number", round(truth.value, 2))
     return readings.judged(result, [truth])
 
 
@@ -110,8 +113,8 @@ def asked(name: str, graph: str, own: Sequence[dict[str, Any]]) -> Iterator[Aske
 class Recorded(Played):
     """A played model that writes each request to a file, if a folder is given."""
 
-    def __init__(self, graph: str, folder: Path | None, *, has_second: bool) -> None:
-        super().__init__(graph, *(file for file in LINES if file.exists()))
+    def __init__(self, graph: str, lines: Sequence[Path], folder: Path | None, *, has_second: bool) -> None:
+        super().__init__(graph, *lines)
         self._folder = folder / graph if folder else None
         self._numbers: dict[str, int] = {}
         if not has_second:
@@ -142,7 +145,8 @@ def show(by: str, graph: str, one: Asked, result: Result, verdict: Verdict) -> N
     """Print a question with what became of it."""
     line = result.reading.text if result.reading is not None else None
     why = result.refusal.text if result.refusal is not None else "; ".join(result.notes)
-    print(f"{verdict:8}{by:7}{graph:16}{one.shape:24}{one.question}\n        {line or why}  -> {(result.answer or '')[:80]}")
+    print(f"{verdict:8}{by:7}{graph:16}{one.shape:24}{one.question}")
+    print(f"        {line or why}  -> {(result.answer or '')[:80]}")
 
 
 def main() -> None:
@@ -151,6 +155,7 @@ def main() -> None:
     parser.add_argument("--set", choices=("hard", "fourth"), action="append", help="both if none is named")
     parser.add_argument("--graph", action="append", default=[], metavar="NAME", help="only this graph or folder")
     parser.add_argument("--check", choices=("refused", "always"), default="always", help="when the model is asked")
+    parser.add_argument("--lines", type=Path, action="append", metavar="FILE", help="replies; ours if none is named")
     parser.add_argument("--first", action="store_true", help="a line that is sent back is sent again as it was")
     parser.add_argument("--dump", type=Path, metavar="FOLDER", help="write what the model is sent there")
     parser.add_argument("--show", choices=VERDICTS, action="append", default=[], help="print these")
@@ -170,7 +175,7 @@ def main() -> None:
                 print(f"{graph_name}: left out, {args.data / graph_name} is not there")
                 continue
             k = readings.MOST if name == "hard" else people.MOST
-            model = Recorded(graph_name, args.dump, has_second=not args.first)
+            model = Recorded(graph_name, args.lines or LINES, args.dump, has_second=not args.first)
             plain, reader = Retriever(graph, "anchor"), Retriever(graph, "reader", model=model, check=args.check)
             for one in asked(name, graph_name, own):
                 rules, result = plain.ask(one.question, k=k), reader.ask(one.question, k=k)
@@ -182,7 +187,8 @@ def main() -> None:
                     by_model = one.judge(plain.ask(one.question, k=k, reading=result.refusal.lines[1]))
                 elif how == "refused by the model":
                     by_model = "refused"
-                agreed[name][how].update(("n", f"rules {by_rules}", f"model {by_model}"))
+                cells = ["n", f"rules {by_rules}", f"model {by_model}"]
+                agreed[name][how].update(cells + ["both right"] * (by_rules == by_model == "right"))
                 by_reader[f"{graph_name} by rules"][by_rules] += 1
                 by_reader[f"{graph_name} by reader"][by_both] += 1
                 by_shape[one.shape][by_both] += 1
@@ -207,7 +213,7 @@ def report(
         print(f"{name:32}" + "".join(f"{counts[verdict]:9}" for verdict in VERDICTS))
     for graph_name, (calls, tokens, number) in costs.items():
         print(f"{graph_name}: {calls / number:.2f} calls a question, {tokens / max(1, calls):,.0f} tokens a call")
-    cells = [f"{by} {verdict}" for by in ("rules", "model") for verdict in VERDICTS]
+    cells = [*(f"{by} {verdict}" for by in ("rules", "model") for verdict in VERDICTS), "both right"]
     for name, table in agreed.items():
         print(f"\n{name:24}{'n':>5}" + "".join(f"{cell:>15}" for cell in cells))
         for how in AGREEMENT:

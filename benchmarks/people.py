@@ -130,7 +130,7 @@ def is_right_table(result: Result, wanted: dict[str, str]) -> bool:
     rows = dict[str, str]()
     for part in (result.answer or "").split("; "):
         name, _, value = part.rpartition(": ")
-        rows[told(re.sub(r" \([\w-]+:[^)]*\)$", "", name))] = value  # a namesake is told with its id
+        rows[told(re.sub(r" \((?:[\w-]+:[^)]*|[anrv]\d{8})\)$", "", name))] = value  # a namesake is told with its id
     are_near = all(
         told(rows.get(name, 0)) == told(value) or is_near(number(rows.get(name, "0")), number(value))
         for name, value in wanted.items()
@@ -139,7 +139,7 @@ def is_right_table(result: Result, wanted: dict[str, str]) -> bool:
 
 
 class Played:
-    """A model that gives each question the reply that was written for it, and what was written when it was sent back."""
+    """A model that gives each question the reply that was written for it, and the second one if it is sent back."""
 
     name, price = "played", None
 
