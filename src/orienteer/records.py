@@ -145,6 +145,7 @@ class Raw(Record):
     calls: str | None = None
     """Its native tool calls, unparsed: a list, as JSON in ASCII. None without any."""
     finish_reason: str | None = None
+    """In the server's words, or "refusal" if the server marks its words as one."""
     prompt_token_ids: tuple[int, ...] | None = None
     """Token ids of the request in the server's chat template, if the server returns them."""
     token_ids: tuple[int, ...] | None = None

@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -68,8 +68,11 @@ class FakeServer:
         ignores: Sequence[str] = (),
         pages: Mapping[str, Any] | None = None,
         port: int = 0,
+        paths: Collection[str] = ("/v1/chat/completions", "/v1/embeddings"),
+        missing: int = 404,
     ) -> None:
-        self.policy = policy
+        """It answers at these paths, and with the status `missing` at others."""
+        self.policy, self.paths, self.missing = policy, paths, missing
         self.refuses = dict(refuses or {})
         """Parameters that are answered with 400, and the words of the refusal."""
         self.ignores = frozenset(ignores)
@@ -136,10 +139,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers["content-length"]))
-        if self.path not in ("/v1/chat/completions", "/v1/embeddings"):
-            self._send(404, _error("no such path", None))
-            return
         fake = self.server.fake
+        if self.path not in fake.paths:
+            self._send(fake.missing, _error("no such path", None))
+            return
         body = json.loads(raw)
         headers = {name.lower(): value for name, value in self.headers.items()}
         answer = fake.answer(Seen(self.path, headers, body, time.monotonic()))

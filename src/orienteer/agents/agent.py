@@ -28,6 +28,14 @@ LAST_TURN = (
     "The budget is spent: this is the last turn. Call add_to_answer with the nodes that answer the question best, "
     "best first. Nothing else will be run."
 )
+LAST_CALL = (
+    "Your replies call nothing: this is the last turn. Call add_to_answer with the nodes that answer the question best, "
+    "best first. Nothing else will be run."
+)
+# Replies without a call, one after another, after which a model only talks. Before its first call there is one more,
+# for a client may ask in another way after two (`OpenAIModel`).
+_MOST_PROSE = 2
+_ONLY_TALKS = "the model went on without calling a tool: its answer was asked for at once"
 NO_ANSWER = (
     "No tool was called, and no answer given. Call a tool, or end your reply with your answer in this form: "
     r"\answer{FINAL_ANSWER}"
@@ -209,13 +217,31 @@ class Ending(ABC):
 class ByFinish(Ending):
     """Ends when the model calls `finish`."""
 
-    last = LastTurn(LAST_TURN, offers_tools=True, is_after_steps=False)
     calls_left = None
 
     def __init__(self, session: Session, *, max_steps: int, takes_last_set: bool = True) -> None:
-        """With `takes_last_set` a course that ends without an answer gives its last result, with a note."""
+        """With `takes_last_set` a course that ends without an answer gives its last result, with a note.
+
+        It is then also asked for its answer in a last turn as soon as two replies in a row call nothing, or three
+        before any call.
+        """
         super().__init__(max_steps)
         self._session, self._takes_last_set = session, takes_last_set
+        self._prose, self._has_called, self._way = 0, False, tuple[str, ...]()
+
+    @property
+    def last(self) -> LastTurn:  # type: ignore[override]  # the replies decide
+        """How the last turn is asked for."""
+        return LastTurn(LAST_CALL if self._talks else LAST_TURN, offers_tools=True, is_after_steps=self._talks)
+
+    @property
+    def _talks(self) -> bool:
+        return self._takes_last_set and self._prose >= _MOST_PROSE + (not self._has_called)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the steps of the course are used up, or the model only talks."""
+        return super().is_spent or self._talks
 
     @property
     def is_reached(self) -> bool:  # type: ignore[override]  # the session knows
@@ -225,16 +251,21 @@ class ByFinish(Ending):
     def observe(self, turn: Turn, *, is_last: bool = False) -> str | None:
         """Ask for a call if the reply has none."""
         self._left -= 1
-        return left_out(turn.reply) if turn.reply.message.tool_calls else CALL_A_TOOL
+        calls, way = turn.reply.message.tool_calls, turn.reply.lacks
+        if not is_last:
+            self._prose = 0 if calls or turn.broken else 1 if way != self._way else self._prose + 1
+            self._has_called, self._way = self._has_called or bool(calls), way
+        return told(turn) or (left_out(turn.reply) if calls else CALL_A_TOOL)
 
     def settle(self) -> tuple[str | None, tuple[str, ...]]:
         """Take the last result if nothing was chosen, so that it is not lost."""
-        session = self._session
+        session, notes = self._session, (_ONLY_TALKS,) if self._talks else ()
         last = session.last()
         if session.answer or last is None or not self._takes_last_set or session.is_finished:
-            return None, ()
+            return None, notes
         session.answer += session.ranked(last, [])[:20]
-        return None, (f"nothing was added to the answer: the first nodes of the last result {last} stand for it",)
+        taken = f"nothing was added to the answer: the first nodes of the last result {last} stand for it"
+        return None, (*notes, taken)
 
 
 class ByAnswerLine(Ending):
@@ -251,14 +282,13 @@ class ByAnswerLine(Ending):
         """Take the answer of a reply without calls, or return what is wrong with it."""
         reply, calls = turn.reply, turn.reply.message.tool_calls
         self._left -= max(1, len(calls))
-        cut = (CUT,) if reply.truncated else ()
         if turn.broken:
-            return "\n".join((*cut, *turn.broken, AGAIN))
+            return told(turn)
         if calls and not is_last:
             return left_out(reply)
         line = read(reply.message.content or "")
-        if line is None or (reply.truncated and not line.is_closed and not is_last):
-            return "\n".join((*cut, NO_ANSWER))
+        if line is None or (reply.truncated and not line.is_closed):
+            return "\n".join((CUT, NO_ANSWER) if reply.truncated else (NO_ANSWER,))
         if not line.text:
             return EMPTY
         self._answer, self.is_reached = line, True
@@ -278,11 +308,17 @@ class ByReport(Ending):
         super().__init__(max_calls)
 
     def observe(self, turn: Turn, *, is_last: bool = False) -> str | None:
-        """Count the calls of a turn."""
-        calls = len(turn.reply.message.tool_calls)
+        """Count the calls of a turn, broken ones too."""
+        calls = len(turn.reply.message.tool_calls) + len(turn.broken)
         self._left -= calls
         self.is_reached = not calls
-        return None
+        return told(turn)
+
+
+def told(turn: Turn) -> str | None:
+    """Return what the model is told of calls that could not be read, or None."""
+    cut = (CUT,) if turn.reply.truncated else ()
+    return "\n".join((*cut, *turn.broken, AGAIN)) if turn.broken else None
 
 
 # The answer in a reply's `\answer{...}`: the one place where the wrapper is read.

@@ -16,8 +16,8 @@ from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.llm import arguments_of
-from orienteer.llm.conversation import ask as ask_model, begin, prompt_of
-from orienteer.llm.spoken import THINK, after_thinking
+from orienteer.llm.conversation import ask as ask_model, begin, no_answer, prompt_of
+from orienteer.llm.spoken import after_thinking, bare, may_be_thinking, settled
 from orienteer.protocols import LanguageModel, Run, StreamingRun
 from orienteer.records import AnswerPart, Citation, Question, Result, Sampling
 from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
@@ -33,7 +33,7 @@ _LONGEST_HEARD = 20_000
 _COMMENT = 500  # characters of what an agent said at its end
 _ANSWER = re.compile(r"(?:(?<!\*)\*+)?\banswer\**\s*[:：]\**", re.IGNORECASE)
 # What the end of some words may become, or is: `Answer:` with nothing behind it.
-_BEGUN = re.compile(r"\b(a(n(s(w(er?)?)?)?)?|answer\**\s*[:：])\Z", re.IGNORECASE)
+_BEGUN = re.compile(r"\b(a(n(s(w(er?)?)?)?)?|answer\**\s*[:：]?\**)\Z", re.IGNORECASE)
 _LONGEST_BEGUN = 40  # characters at the end that are looked at for it
 _FILLING = " \t\r\n*"
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
@@ -126,11 +126,11 @@ def ask(
     except (BudgetExhausted, ModelError) as error:
         trajectories, notes = (*result.trajectories, *error.trajectories), (*result.notes, f"no answer: {error}")
         return result.model_copy(update={"trajectories": trajectories, "notes": notes})
-    parts = read(single_spaced(after_thinking(reply.message.content or "")))
+    why = no_answer(reply)
+    parts = AnswerParts("") if why else read(single_spaced(after_thinking(reply.message.content or "")))
     if stream is not None:
         stream.end(parts)
-    notes = parts.notes if parts.text else ("no answer: the model said nothing",)
-    notes += ("the answer was cut off at the length limit",) if reply.truncated else ()
+    notes = parts.notes if parts.text else (f"no answer: {why or 'the model said nothing'}",)
     text = spoken(parts.text)
     done = done.model_copy(update={"selected": parts.cited, "answer": text, "notes": notes})
     return result.model_copy(
@@ -161,7 +161,7 @@ class AnswerStream:
         if len(self._written) > _LONGEST_HEARD:
             return  # each part reads all of it
         words = after_thinking(self._written)
-        if not THINK.startswith(words):
+        if not may_be_thinking(words):
             self._tell(self._read(single_spaced(_decided(words))))
 
     def end(self, parts: AnswerParts) -> None:
@@ -180,7 +180,7 @@ def _decided(words: str) -> str:
     """Return the beginning of a reply whose reading does not depend on what follows it."""
     if words.rfind("[") > words.rfind("]"):
         words = words[: words.rfind("[")]
-    words = words.rstrip(_FILLING)
+    words = settled(words)
     if (begun := _BEGUN.search(words, max(0, len(words) - _LONGEST_BEGUN))) is not None:
         words = words[: begun.start()].rstrip(_FILLING)
     return words
@@ -263,7 +263,8 @@ def parted(text: str) -> AnswerParts:
     """Return the answer after the last `Answer:` and the reasoning before it; without one the whole text answers."""
     *before, last = _ANSWER.split(text)
     if before and last.strip():
-        return AnswerParts(last.strip(), reasoning=" ".join(before).strip())
+        return AnswerParts(bare(last.strip()), reasoning=" ".join(before).strip())
+    text = bare(text)
     is_more = len(list(split(text))) > 1
     return AnswerParts(text, notes=("the answer is not parted from its reasoning",) if is_more else ())
 

@@ -10,17 +10,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from orienteer.llm.conversation import MOST_CALLS, Dialect, ModelRequest, Read
+from orienteer.llm.forms import fault, read_spoken
 from orienteer.llm.spoken import (
     after_thinking,
     as_calls,
     as_text,
     before_calls,
     call_schema,
-    calls_in,
     calls_schema,
     in_words,
     number_of_calls,
@@ -32,10 +31,13 @@ from orienteer.text.sentences import CHARACTERS_A_TOKEN
 from orienteer.tools.answer import FINISH
 
 _CALL, _CALL_END = "<tool_call>", "</tool_call>"
-# What only the program around a model writes, and chat templates do. A node's text that has it could feign a turn.
+# What only the program around a model writes, and chat templates do. A node's text that has it could feign a turn, or a
+# call of a model that quotes it.
 _MARKS = re.compile(
-    r"<(?=/?(?:tool_call|tool_response|tools|think|start_of_turn|end_of_turn|s)>|[|｜])"
-    r"|\[(?=/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT)\])",
+    r"<(?=/?(?:(?:start_of_turn|end_of_turn|s|eos|escape|tools|tool_response|[\w:]*think(?:ing)?)>"
+    r"|(?:\w+:)?(?:tool_?calls?|(?:start_)?function(?:_calls?)?|invoke|parameter|arg_key|arg_value)[\s=>])|[|｜])"
+    r"|\[(?=/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT|ARGS|CALL_ID|THINK)\])"
+    r"|```(?=tool_c)|\bAction(?= Input:)",
     re.IGNORECASE,
 )
 _RESPONSE = re.compile(r"^[ \t]*<tool_response>", re.MULTILINE)  # at a line's begin: no JSON of a call holds that
@@ -45,8 +47,6 @@ REPLY_TOKENS = 1_024
 _DENSEST = 2.75
 # Tokens of messages below which nothing more is left out: the prompt and the last result.
 _LEAST_ROOM = 512
-_LENIENT = json.JSONDecoder(strict=False)
-_MOST_SHOWN = 200  # characters of a broken call that its refusal repeats
 RULES = """
 # Tools
 
@@ -74,10 +74,6 @@ Reply with calls alone:
 class Native:
     """The protocol's own tool calls. Marks of a dialect are made harmless in all results."""
 
-    def __init__(self, *, reads_words: bool = False) -> None:
-        """With `reads_words`, calls that a model writes into its prose are found too."""
-        self._reads_words = reads_words
-
     def written(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
     ) -> ModelRequest:
@@ -85,8 +81,8 @@ class Native:
         return ModelRequest(tuple(_with_harmless_results(messages)), tuple(offered))
 
     def read(self, message: Message, *, turn: int) -> Read:
-        """Return the reply unchanged, or with its calls in words."""
-        return read_calls(message, turn=turn) if self._reads_words else Read(message)
+        """Return the reply with its calls, also those in words."""
+        return read_calls(message, turn=turn)
 
 
 class Qwen:
@@ -122,7 +118,7 @@ class Terse:
         if said and (words := before_calls(read.message.content or "")) != read.message.content:
             read = read._replace(message=read.message.model_copy(update={"content": words or None}))
         is_broken = said < number_of_calls(text) or (not said and text.startswith("{"))
-        return read._replace(broken=(_fault(text),)) if is_broken and not read.broken else read
+        return read._replace(broken=(fault(text),)) if is_broken and not read.broken else read
 
     @staticmethod
     def call_schema(offered: Sequence[ToolSpec]) -> Mapping[str, JsonValue]:
@@ -233,27 +229,20 @@ def _form(schema: Mapping[str, Any]) -> str:  # Any: a JSON schema
 def read_calls(message: Message, *, turn: int) -> Read:
     """Return a reply with its calls, whether they are native or in words."""
     text = message.content or ""
-    spoken, *feigned = _RESPONSE.split(after_thinking(text), 1)
+    said, *feigned = _RESPONSE.split(after_thinking(text), 1)
     begin = text.rindex(after_thinking(text))
-    text = text[: begin + len(spoken)] if feigned else text
+    text = text[: begin + len(said)] if feigned else text
     if message.tool_calls:
         return Read(message.model_copy(update={"content": _before(text, begin) or None}), feigned=bool(feigned))
-    if text.find(_CALL, begin) < 0:
-        spoken_calls = calls_in(spoken)
-        if not spoken_calls:
-            return Read(message.model_copy(update={"content": text or None}), feigned=bool(feigned))
-        parts, broken = [(call.name, call.arguments) for call in spoken_calls], list[str]()
-        text = text[: begin + spoken_calls[0].start].strip()
-    else:
-        parts, broken = _marked(spoken)
-        text = text if broken and not parts else _before(text, begin)
-    left_out = max(0, len(parts) - MOST_CALLS)
+    read = read_spoken(said)
+    if read.calls:
+        text = text[: begin + read.start].strip()
     calls = tuple(
-        ToolCall(id=f"call_{turn}_{place}", name=name, arguments=arguments)
-        for place, (name, arguments) in enumerate(parts[:MOST_CALLS])
+        ToolCall(id=f"call_{turn}_{place}", name=call.name, arguments=call.arguments)
+        for place, call in enumerate(read.calls[:MOST_CALLS])
     )
     message = Message(role="assistant", content=text or None, tool_calls=calls)
-    return Read(message, tuple(broken), bool(feigned), left_out)
+    return Read(message, read.broken, bool(feigned), max(0, len(read.calls) - MOST_CALLS))
 
 
 def harmless(text: str) -> str:
@@ -266,50 +255,6 @@ def _with_harmless_results(messages: Iterable[Message]) -> Iterable[Message]:
         message.model_copy(update={"content": harmless(message.content or "")}) if message.role == "tool" else message
         for message in messages
     )
-
-
-def _marked(text: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the name and arguments of each call between marks, and a sentence for each that cannot be read."""
-    parts: list[tuple[str, str]] = []
-    broken: list[str] = []
-    at = text.find(_CALL)
-    while at >= 0 and len(parts) + len(broken) <= MOST_CALLS:
-        begin = at + len(_CALL)
-        end = text.find(_CALL_END, _past_object(text, begin))  # a mark inside the JSON ends nothing
-        inner = text[begin : len(text) if end < 0 else end].strip()
-        calls = calls_in(inner)
-        if not calls:
-            # Small models write raw line breaks in the texts of their JSON. It is written again strictly, in ASCII:
-            # half of a surrogate pair could not be written down.
-            with suppress(ValueError, RecursionError):
-                calls = calls_in(json.dumps(_LENIENT.raw_decode(inner)[0]))
-        parts += [(call.name, call.arguments) for call in calls]
-        if not calls:
-            broken.append(_fault(inner))
-        at = -1 if end < 0 else text.find(_CALL, end)
-    return parts, broken
-
-
-def _past_object(text: str, begin: int) -> int:
-    """Return the index after the next JSON object, or `begin` if none comes next."""
-    place = text.find("{", begin)
-    if place < 0 or text[begin:place].strip():
-        return begin
-    try:
-        return _LENIENT.raw_decode(text, place)[1]
-    except (ValueError, RecursionError):
-        return begin
-
-
-def _fault(inner: str) -> str:
-    shown = inner if len(inner) <= _MOST_SHOWN else f"{inner[:_MOST_SHOWN]} ..."
-    try:
-        json.loads(inner)
-    except (ValueError, RecursionError) as error:
-        why = f"it is no JSON ({error})" if isinstance(error, ValueError) else "it nests too deeply"
-    else:
-        why = 'it needs the members "name" and "arguments"'
-    return f"A tool call could not be read: {why}. It was: {shown}"
 
 
 def _before(text: str, begin: int) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from orienteer.llm.budget import Allowance as Allowance, Budget as Budget
     from orienteer.llm.openai import OpenAIConfig as OpenAIConfig, OpenAIModel as OpenAIModel
     from orienteer.llm.replies import ScriptedModel as ScriptedModel
-    from orienteer.llm.schema import arguments_of as arguments_of
+    from orienteer.llm.schema import arguments_of as arguments_of, tool_of as tool_of
 
 __getattr__, __dir__, __all__ = face(
     __name__,
@@ -18,7 +18,8 @@ __getattr__, __dir__, __all__ = face(
         "abilities": "Abilities, keep as keep_abilities, recall as recall_abilities",
         "address": "is_address as is_model_address, show as shown_address",
         "budget": "Allowance, Budget, price_of",
-        "conversation": "ask as ask_model, Conversation, ELISION, MOST_CALLS, prompt_of, prompts_of",
+        "conversation": "ask as ask_model, Conversation, ELISION, MOST_CALLS, no_answer, prompt_of, prompts_of",
+        "forms": "read_spoken",
         "local": (
             "card_of as card_of_file, ENGINES, LocalModel, read_card as read_model_card, "
             "read_head as read_gguf_head, threads as engine_threads"
@@ -26,10 +27,10 @@ __getattr__, __dir__, __all__ = face(
         "openai": "OpenAIConfig, OpenAIModel",
         "probe": "Probe",
         "replies": "ChatRequest, RecordedModel, Recording, ReplyFile, ScriptedModel",
-        "schema": "arguments_of, decode as decode_json, faults as schema_faults, read_value",
+        "schema": "arguments_of, decode as decode_json, faults as schema_faults, read_value, tool_of, without_turn_end",
         "spoken": (
             "after_thinking, as_calls as spoken_as_calls, call_schema, calls_in, calls_schema, "
-            "in_words as calls_in_words, number_of_calls, object_in"
+            "bare, in_words as calls_in_words, number_of_calls, object_in"
         ),
         "transport": "LARGEST_REPLY",
         "wire": "body_of, completion_in, is_stream, PartReader",

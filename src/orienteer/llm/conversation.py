@@ -17,6 +17,8 @@ from orienteer.errors import BadInput, BudgetExhausted, Error, ModelError
 from orienteer.llm.budget import cut_off_by
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.schema import decode, faults
+from orienteer.llm.spoken import after_thinking
+from orienteer.llm.wire import REFUSAL, is_withheld
 from orienteer.protocols import LanguageModel, Run, Streaming
 from orienteer.records import (
     JsonValue,
@@ -227,6 +229,17 @@ def left_out(reply: Reply) -> str | None:
     if not reply.calls_left_out:
         return None
     return f"Only the first {MOST_CALLS} calls were run; the others were left out. Make fewer."
+
+
+def no_answer(reply: Reply) -> str | None:
+    """Return why the words of a reply are no answer, or None: it is empty, cut off, refused or withheld."""
+    if reply.truncated:
+        return "the model's reply was cut off at the length limit"
+    if reply.raw is not None and is_withheld(reply.raw):
+        if reply.raw.finish_reason == REFUSAL:
+            return f"the model refused: {_cut(reply.raw.text or '')}"
+        return f"the server withheld the model's reply ({reply.raw.finish_reason})"
+    return None if after_thinking(reply.message.content or "") else "the model said nothing"
 
 
 def elide(messages: Sequence[Message], call_ids: Collection[str], elision: str) -> tuple[Message, ...]:

@@ -20,6 +20,7 @@ from orienteer.errors import BadOption, ModelError, ModelLate, ModelRefused
 from orienteer.llm.address import is_address, show
 from orienteer.llm.budget import price_of
 from orienteer.llm.replies import ChatRequest
+from orienteer.llm.responses import response_body
 from orienteer.llm.spoken import object_in
 from orienteer.llm.wire import (
     Answered,
@@ -48,6 +49,7 @@ retries = logging.getLogger(f"{__name__}.retries")
 
 OPENAI_URL = "https://api.openai.com/v1"
 CHAT = "chat/completions"
+_RESPONSES = "responses"
 _PASSING = (408, 409, 429)  # statuses of failures that may pass, as may all from 500 up but these
 # A gateway's statuses for a server that was too slow: it may still be at it, so that asking again pays twice.
 _LATE = (504, 524)
@@ -104,6 +106,8 @@ class Server:
             self.price = price_of(model)
         self._lock = threading.Lock()
         self._client: httpx2.Client | None = None
+        self._path: str | None = None
+        """Where it was found to answer chats."""
 
     def close(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -118,6 +122,24 @@ class Server:
         `on_bytes` is called with the bytes of a reply as they arrive. Raises `ModelError` if there is no reply.
         """
         return self._ask("POST", path, body, on_bytes)
+
+    def chat(self, body: Body, *, on_bytes: Callable[[bytes], None] | None = None) -> httpx2.Response:
+        """Return the reply to the body of a chat completion; a response if the server has only these. Raises as `post`.
+
+        Which of them it has is found by the first request.
+        """
+        if self._path != _RESPONSES:
+            reply = self.post(CHAT, body, on_bytes=on_bytes)
+            if reply.is_success:
+                self._path = CHAT
+            if self._path == CHAT or reply.status_code not in (404, 405):
+                return reply
+            instead = self.post(_RESPONSES, response_body(body), on_bytes=on_bytes)
+            if instead.status_code in (404, 405) or instead.status_code >= 500:
+                return reply
+            self._path = _RESPONSES
+            return instead
+        return self.post(_RESPONSES, response_body(body), on_bytes=on_bytes)
 
     def get(self, url: str) -> httpx2.Response:
         """Return the page at an address of this server. Raises `ModelError` without a reply."""
@@ -365,7 +387,7 @@ class OpenAIModel:
         while True:
             body = body_of(request, lacks=lacks, wants_tokens=self.config.records_tokens, streams=on_bytes is not None)
             lacked.append(tuple(sorted(lacks)))
-            reply = self.server.post(CHAT, body, on_bytes=on_bytes)
+            reply = self.server.chat(body, on_bytes=on_bytes)
             if reply.is_success:
                 read = self.read(reply, request)
                 self._learn(request, lacks, read)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from orienteer.errors import ModelError
 from orienteer.llm.abilities import Abilities, Outcome
-from orienteer.llm.openai import CHAT, OpenAIModel, Server
+from orienteer.llm.openai import OpenAIModel, Server
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.schema import decode, faults
 from orienteer.llm.spoken import call_schema
@@ -135,7 +135,7 @@ class Probe:
     def _sent(self, body: Body) -> tuple[httpx2.Response, float]:
         """Return the reply to a body, and the seconds that it took."""
         began = time.monotonic()
-        return self._model.server.post(CHAT, body), time.monotonic() - began
+        return self._model.server.chat(body), time.monotonic() - began
 
     def _read(self, reply: httpx2.Response, request: ChatRequest, seconds: float) -> Answered:
         read = self._model.read(reply, request)

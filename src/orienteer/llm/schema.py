@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
@@ -46,6 +46,17 @@ _MOST_NOTES = 3
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
 # Signs of a text with several items, or of a broken list.
 _SEVERAL = re.compile(r"[,;\n\[{]")
+_QUOTED = r'"(?:[^"\\]|\\.)*+"|\'((?:[^\'\\]|\\.)*+)\''
+_BRACKETS = re.compile(rf"{_QUOTED}|[\[\](){{}}]", re.DOTALL)
+# What stands in Python's or JavaScript's objects and not in JSON, outside of quoted texts.
+_FOREIGN = re.compile(rf"{_QUOTED}|\b(True|False|None)\b|([A-Za-z_]\w*)\s*[:=]|,(?=\s*[\]}}])", re.DOTALL)
+_QUOTES = re.compile(r'<escape>|<\|"\|>')  # Gemma's
+_FENCES = re.compile(r"\A\s*(?:```\w*\s)?|(?:```)?\s*\Z")
+LONGEST_REPAIRED = 100_000
+"""Characters of a text that is almost JSON."""
+# The end of a turn as chat templates write it.
+_TURN_ENDS = re.compile(r"(?<!\s)(?:\s*+(?:<[|｜][^<>|｜\s]{1,32}[|｜]>|</s>|<eos>|<end_of_turn>|\[/INST\]))++\s*+\Z")
+_LONGEST_TURN_ENDS = 1_000  # characters
 
 
 def object_of(properties: Mapping[str, JsonSchema], *, optional: Sequence[str] = ()) -> dict[str, Any]:
@@ -71,6 +82,53 @@ def decode(text: str) -> JsonValue:
             return value
         level = [inner for outer in nested for inner in (outer.values() if isinstance(outer, dict) else outer)]
     raise ValueError(_TOO_DEEP)
+
+
+def without_turn_end(text: str) -> str:
+    """Return a text without the marks of a chat template that end a turn, at its end alone."""
+    tail = max(0, len(text) - _LONGEST_TURN_ENDS)
+    end = _TURN_ENDS.search(text, tail)
+    return text if end is None else text[: end.start()]
+
+
+def closing(text: str, place: int) -> int | None:
+    """Return the offset behind the bracket that closes the one at `place`, or None. In quotes there are no brackets."""
+    depth = 0
+    for piece in _BRACKETS.finditer(text, place, place + LONGEST_REPAIRED):
+        if len(piece[0]) == 1:
+            depth += 1 if piece[0] in "[({" else -1
+            if not depth:
+                return piece.end()
+    return None
+
+
+def repaired(text: str) -> JsonValue:
+    """Return the value of a text that is almost JSON, or None if that is not clear.
+
+    Read are single quotes, names without quotes, `True`, `None`, commas at an end, line breaks in texts, a fence
+    around it, one value written twice, and JSON that is quoted once more.
+    """
+    if len(text) > LONGEST_REPAIRED:
+        return None
+    text = _FOREIGN.sub(_as_json, _QUOTES.sub('"', _FENCES.sub("", without_turn_end(text))))
+    try:
+        value, end = json.JSONDecoder(strict=False, parse_constant=_refuse_constant).raw_decode(text)
+        if (rest := text[end:].strip()) not in ("", text[:end]):
+            return None
+        value = decode(json.dumps(json.loads(value, strict=False) if isinstance(value, str) else value))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) else None
+
+
+def _as_json(piece: re.Match[str]) -> str:
+    quoted, constant, name = piece.groups()
+    if quoted is not None:
+        inner = re.sub(r'(?<!\\)"', r"\"", quoted.replace("\\'", "'"))
+        return f'"{inner}"'
+    if constant is not None:
+        return {"True": "true", "False": "false", "None": "null"}[constant]
+    return f'"{name}":' if name is not None else "" if piece[0] == "," else piece[0]
 
 
 def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str, ...]:
@@ -121,7 +179,12 @@ def _read_object(value: Mapping[str, JsonValue], schema: JsonSchema, path: str) 
     parts: dict[str, JsonValue] = {}
     notes: list[str] = []
     not_given: list[str] = []
-    for name, part in value.items():
+    for written, part in value.items():
+        meant = [each for each in properties if _folded(each) == _folded(written)]
+        is_meant = written not in properties and len(meant) == 1 and meant[0] not in value
+        name = meant[0] if is_meant else written
+        if is_meant:
+            notes.append(f"{_below(path, written)} was read as {name}")
         form = properties.get(name, {})
         if part is None and name in properties and name not in required and faults(part, form):
             not_given.append(_below(path, name))
@@ -135,6 +198,9 @@ def _read_object(value: Mapping[str, JsonValue], schema: JsonSchema, path: str) 
 
 def _readings(value: JsonValue, form: JsonSchema) -> Iterator[JsonValue]:
     """Yield a text or a number, read as each type of a form."""
+    if isinstance(value, str) and "enum" in form:
+        yield from (each for each in form["enum"] if isinstance(each, str) and _folded(each) == _folded(value))
+        return
     types = form.get("type", ())
     for kind in (types,) if isinstance(types, str) else types:
         if isinstance(value, float) and kind == "integer" and value.is_integer():
@@ -156,22 +222,49 @@ def _readings(value: JsonValue, form: JsonSchema) -> Iterator[JsonValue]:
                 items = decode(value) if items is None else items
             if isinstance(items, list) and all(isinstance(item, str) for item in items):
                 yield items
+        elif kind in ("array", "object") and (inner := repaired(value)) is not None and not faults(inner, form):
+            yield inner
+
+
+def tool_of(name: str, tools: Iterable[str]) -> str | None:
+    """Return the one tool that a name means, or None.
+
+    `functions.Search-Nodes:0` means `search_nodes`: case, signs, a namespace before it and what a template puts behind
+    it do not count.
+    """
+    names = tuple(tools)
+    if name in names:
+        return name
+    stem = name.partition("<")[0]
+    parts = {_folded(part) for part in (stem, *re.split(r"[.:/|(]|__", stem))} - {""}
+    meant = [tool for tool in names if _folded(tool) in parts]
+    return meant[0] if len(meant) == 1 else None
 
 
 def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> ReadValue:
     """Return the arguments of a call, an object. Raises `ValueError`, worded for the model, if they are wrong."""
     specs = {tool.name: tool for tool in tools}
-    if call.name not in specs:
+    name = tool_of(call.name, specs)
+    if name is None:
         near = nearest(call.name, specs, most=1)
         hint = f"Did you mean {near[0]}? " if near else ""
         raise ValueError(f"There is no tool {call.name!r}. {hint}The tools are {', '.join(specs) or 'none'}.")
+    notes = () if name == call.name else (f"{call.name!r} was read as {name}",)
+    written = call.arguments or "{}"
     try:
-        arguments = decode(call.arguments or "{}")
+        arguments = decode(written)
     except ValueError as error:
-        raise ValueError(f"The arguments of {call.name} are not JSON: {error}.") from error
+        if (arguments := repaired(written)) is None:
+            raise ValueError(f"The arguments of {name} are not JSON: {error}.") from error
+        notes += (f"the arguments, which are no JSON, were read as {short_json(arguments)}",)
+    if not isinstance(arguments, dict):  # quoted once more, or in a list of one
+        alone = arguments[0] if isinstance(arguments, list) and len(arguments) == 1 else None
+        arguments = repaired(arguments) if isinstance(arguments, str) else alone
+        notes += (f"the arguments were read as {short_json(arguments)}",)
     if not isinstance(arguments, dict):
-        raise ValueError(f"The arguments of {call.name} must be a JSON object, not {call.arguments[:80]}.")
-    return read_arguments(call.name, arguments, specs[call.name].parameters)
+        raise ValueError(f"The arguments of {name} must be a JSON object, not {call.arguments[:80]}.")
+    read = read_arguments(name, arguments, specs[name].parameters)
+    return read._replace(notes=(*notes, *read.notes))
 
 
 def read_arguments(tool: str, arguments: Mapping[str, JsonValue], parameters: JsonSchema) -> ReadValue:
@@ -179,8 +272,27 @@ def read_arguments(tool: str, arguments: Mapping[str, JsonValue], parameters: Js
     schema = {"type": "object", **parameters}
     read = read_value(dict(arguments), schema)
     if wrong := faults(read.value, schema):
-        raise ValueError(f"The arguments of {tool} are wrong: {'; '.join(wrong)}.")
+        inner = _wrapped(tool, arguments, schema)
+        if inner is None:
+            raise ValueError(f"The arguments of {tool} are wrong: {'; '.join(wrong)}.")
+        read = inner
     return read
+
+
+def _wrapped(tool: str, arguments: Mapping[str, JsonValue], schema: JsonSchema) -> ReadValue | None:
+    """Return the arguments that stand as the only member, or beside the tool's name, if they fit; else None."""
+    others = {name: part for name, part in arguments.items() if part != tool and name not in schema["properties"]}
+    inner = next(iter(others.values()), None)
+    inner = repaired(inner) if isinstance(inner, str) else inner
+    if len(others) != 1 or not isinstance(inner, dict) or any(name in schema["properties"] for name in arguments):
+        return None
+    read = read_value(inner, schema)
+    note = f"the arguments were taken out of {next(iter(others))}"
+    return None if faults(read.value, schema) else read._replace(notes=(note, *read.notes))
+
+
+def _folded(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).casefold()
 
 
 def _refuse_constant(name: str) -> float:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
-from orienteer.llm.schema import decode
+from orienteer.llm.forms import THOUGHTS, Spoken, after_draft, read_spoken
+from orienteer.llm.schema import closing, decode, without_turn_end
 from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
 
-THINK = "<think>"
-"""The beginning of a reasoning model's thoughts."""
-# Some servers put the opening mark into the prompt, so that only the closing one is left.
-_DRAFT = re.compile(r"\s*<think>.*?</think>|.*?</think>[ \t]*(?=\n)", re.DOTALL)
 _BRACE = re.compile(r'\{(?=\s*["}])')  # of an object: a name follows, or its end
 _MOST_READINGS = 8  # of a character: calls stand in few lists and objects
 _MOST_FAILURES = 200  # each costs a look at the whole text: Python counts its lines for the error
+_BOX = re.compile(r"(?:(?<!\$)\$++|\\[(\[])?\s*\\boxed\{")
+_HALF_END = re.compile(r"(?:<[|｜/]?[^<>\s]{0,34}|(?:(?<!\$)\$++|\\[(\[])?\s*\\\w*|(?<!\$)\$++)\Z")
+_MOST_BOXES = 8  # of an answer
+_BOX_END = re.compile(r"\A\s*(?:\$+|\\[)\]])")
+_STYLED = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}")
+_BOLD = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^*]+)(?<=[^\s*])\*\*(?![\w*])")
+_WHOLE = re.compile(r"(\*\*|`)([^*`]+)\1\.?")
 _CALLS = "calls"
 _OPENING = re.compile(r'\{\s*"calls"\s*:\s*\[\s*$')
 # Calls in a forced reply; a small model would go on until it is cut off.
@@ -28,15 +31,6 @@ _WORDS: dict[str, JsonValue] = {
     "additionalProperties": False,
 }
 _WORDS_RULE = 'To say something in place of a call, as an answer is said, reply with {"words": TEXT}.'
-
-
-class Spoken(NamedTuple):
-    """A call in a text, with its offset."""
-
-    name: str
-    arguments: str
-    """Exactly as the model wrote them."""
-    start: int
 
 
 def call_schema(tools: Sequence[ToolSpec], *, takes_words: bool = False) -> dict[str, JsonValue]:
@@ -129,36 +123,59 @@ def in_words(
 
 
 def calls_in(text: str) -> tuple[Spoken, ...]:
-    """Return the calls in a text: JSON objects with a name and arguments, anywhere in it."""
-    calls: list[Spoken] = []
-    begin = _after_draft(text)
-    for place, end in _objects(text, begin):
-        if place >= begin and (call := _call(_members(text, place), place)) is not None:
-            calls.append(call)
-            begin = end  # inside a call are its arguments
-    return tuple(calls)
+    """Return the calls in a text, in any of the forms of `llm.forms`, anywhere behind its thoughts."""
+    return read_spoken(text).calls
 
 
 def object_in(text: str) -> str | None:
     """Return the first JSON object in a text, as text, or None."""
-    return next((text[place:end] for place, end in _objects(text, _after_draft(text))), None)
+    return next((text[place:end] for place, end in _objects(text, after_draft(text))), None)
 
 
 def after_thinking(text: str) -> str:
     """Return a reasoning model's words after its thoughts, or "" if it was cut off before."""
-    words = text[_after_draft(text) :].strip()
-    return "" if words.startswith(THINK) else words
+    words = text[after_draft(text) :].strip()
+    return "" if words.startswith(THOUGHTS) else words
+
+
+def may_be_thinking(words: str) -> bool:
+    """Return whether the first words of a reply may still become the beginning of a thought."""
+    is_heading = words.startswith("<|") and "<|message|>" not in words
+    return is_heading or any(begun.startswith(words) for begun in THOUGHTS)
+
+
+def bare(text: str) -> str:
+    """Return an answer without what only sets it off: bold type, `\\boxed{}`, marks of code around the whole."""
+    is_boxed = False
+    for _ in range(_MOST_BOXES):
+        box = _BOX.search(text)
+        end = None if box is None else closing(text, box.end() - 1)
+        if box is None or end is None:
+            break
+        text = f"{text[: box.start()]}{text[box.end() : end - 1]}{_BOX_END.sub('', text[end:], 1)}".strip()
+        is_boxed = True
+    if is_boxed:
+        text = _STYLED.sub(r"\1", text)
+    if whole := _WHOLE.fullmatch(text):
+        return whole[2].strip()
+    return _BOLD.sub(r"\1", text)
+
+
+def settled(words: str) -> str:
+    """Return the beginning of an answer that `bare` reads alike whatever follows: no open mark, no half of an end."""
+    words = without_turn_end(_HALF_END.sub("", words)).rstrip()
+    for mark in ("**", "`"):
+        words = words[: words.rfind(mark)] if words.count(mark) % 2 else words
+    box = _BOX.search(words)
+    if box is not None and closing(words, box.end() - 1) is None:
+        words = words[: box.start()]
+    words = words.rstrip()
+    return words.removesuffix("*").rstrip() if words.count("*") % 2 else words
 
 
 def as_text(call: ToolCall) -> str:
     """Return a call in the form that the prompt asks for, its arguments untouched."""
     return f'{{"name": {json.dumps(call.name, ensure_ascii=False)}, "arguments": {call.arguments or "{}"}}}'
-
-
-def _after_draft(text: str) -> int:
-    """Return the offset of the end of a reasoning model's thoughts; a call in them is only considered."""
-    thought = _DRAFT.match(text)
-    return thought.end() if thought else 0
 
 
 def _rules(tools: Sequence[ToolSpec], schema: Mapping[str, JsonValue] | None) -> str:
@@ -205,39 +222,3 @@ def _objects(text: str, start: int) -> Iterator[tuple[int, int]]:
             yield place, end
         if room < 0 or failures > _MOST_FAILURES:
             return
-
-
-def _members(text: str, start: int) -> dict[str, str]:
-    """Return the members of the JSON object at `start`, each value in its original text."""
-    scan = json.JSONDecoder().raw_decode
-    members: dict[str, str] = {}
-    place = _skip(text, start + 1)
-    while text[place] != "}":
-        name, place = scan(text, place)
-        begin = _skip(text, _skip(text, place) + 1)
-        _, end = scan(text, begin)
-        members[name] = text[begin:end]
-        place = _skip(text, end)
-        if text[place] == ",":
-            place = _skip(text, place + 1)
-    return members
-
-
-def _skip(text: str, place: int) -> int:
-    while text[place] in " \t\r\n":
-        place += 1
-    return place
-
-
-def _call(members: Mapping[str, str], start: int) -> Spoken | None:
-    written = members.get("arguments", members.get("parameters"))
-    if written is None or "name" not in members:
-        return None
-    try:
-        name = decode(members["name"])
-        inner = decode(written) if written.startswith('"') else None  # some models quote the object once more
-    except ValueError:
-        return None
-    if not isinstance(name, str):
-        return None
-    return Spoken(name, inner if isinstance(inner, str) else written, start)

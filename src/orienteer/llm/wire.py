@@ -9,8 +9,11 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from orienteer.llm.forms import read_spoken
 from orienteer.llm.replies import ChatRequest
-from orienteer.llm.spoken import call_schema, calls_in, in_words, object_in
+from orienteer.llm.responses import completion_of
+from orienteer.llm.schema import without_turn_end
+from orienteer.llm.spoken import call_schema, in_words, object_in
 from orienteer.records import Message, Raw, ToolCall
 
 Way: TypeAlias = Literal["tools", "schema", "text"]
@@ -24,6 +27,12 @@ STREAM = "stream"
 """The parameter that asks for a reply while it is written."""
 _STREAM_NAMED = re.compile(r"\bstream")  # but not "upstream"
 _REFUSALS = (400, 404, 405, 422, 501)
+# A parameter that an error names, which may stand in the text of a question too.
+_NAMED = r"[\"'`]{0}\\?[\"'`]|\b(?:argument|parameter)\b.*\b{0}\b"
+_CUT = ("length", "max_tokens", "max_output_tokens", "model_length")
+REFUSAL = "refusal"
+"""The finish reason of a reply in which the model refuses; its raw text says why."""
+_WITHHELD = (REFUSAL, "filter", "safety", "prohibited", "recitation", "error")
 _SAMPLING = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens", "random_seed": "seed"}
 
 
@@ -89,10 +98,12 @@ def blamed(status: int, text: str, body: Body) -> str | None:
             return name
     if STREAM in body and status in _REFUSALS and _STREAM_NAMED.search(text):
         return STREAM
-    if "support" in text:
-        for name in ("max_tokens", "temperature", "top_p", "seed"):
-            if name in body and name in text:
-                return name
+    for name in ("max_tokens", "temperature", "top_p", "seed"):
+        is_named = name in text and ("support" in text or "max_completion_tokens" in text)
+        if name != "max_tokens" and status in (400, 422):
+            is_named = is_named or re.search(_NAMED.format(name), text) is not None
+        if name in body and is_named:
+            return name
     for name, word in (("tools", "tool"), ("response_format", "schema")):
         if name in body and (status in (400, 422) or (status in (404, 500, 501) and word in text)):
             return name
@@ -103,6 +114,8 @@ def answer(body: object, request: ChatRequest) -> Answered:
     """Read a server's reply. Raises `ValueError` with the reason if it is not a chat completion."""
     if not isinstance(body, dict):
         raise ValueError("it is not a JSON object")
+    if "choices" not in body and "output" in body:
+        body = completion_of(body)
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
@@ -111,36 +124,70 @@ def answer(body: object, request: ChatRequest) -> Answered:
     # Servers differ: thoughts have two names, token ids come in vLLM's form, log-probabilities in the protocol's.
     detail = choice.get("logprobs")
     listed = detail.get("content") if isinstance(detail, dict) else None
+    said = _parts(message.get("content"))
+    refused, reason = _text(message.get("refusal")) or said.get(REFUSAL), _text(choice.get("finish_reason"))
+    sent = message.get("tool_calls") or message.get("function_call")
     raw = Raw(
-        text=_text(message.get("content")),
-        reasoning=_text(message.get("reasoning_content", message.get("reasoning"))),
-        calls=json.dumps(message["tool_calls"]) if message.get("tool_calls") else None,
-        finish_reason=_text(choice.get("finish_reason")),
+        text=refused or said.get("text"),
+        reasoning=_text(message.get("reasoning_content") or message.get("reasoning")) or said.get("thinking"),
+        calls=json.dumps(sent) if sent else None,
+        finish_reason=REFUSAL if refused else reason,
         prompt_token_ids=_numbers(body.get("prompt_token_ids"), int),
         token_ids=_numbers(choice.get("token_ids"), int),
         logprobs=_numbers([token.get("logprob") if isinstance(token, dict) else None for token in listed], float)
         if isinstance(listed, list)
         else None,
     )
-    text = raw.text or ""
-    turn = len(request.messages)
-    calls = _calls(message.get("tool_calls"), turn=turn)
-    if request.tools and not calls:
-        if spoken := calls_in(text):
-            text = text[: spoken[0].start].strip()
-            calls = tuple(
-                ToolCall(id=f"call_{turn}_{number}", name=call.name, arguments=call.arguments)
-                for number, call in enumerate(spoken)
-            )
-    elif request.reply_schema is not None and not calls:
-        text = text if raw.finish_reason == "length" else object_in(text) or text
+    text, calls = _read(raw, sent, request)
     return Answered(
         message=Message(role="assistant", content=text or None, tool_calls=calls),
-        truncated=raw.finish_reason == "length",
+        truncated=_is_cut(raw),
         tokens=_tokens(body.get("usage")),
         model=_text(body.get("model")),
         raw=raw,
     )
+
+
+def is_withheld(raw: Raw) -> bool:
+    """Return whether the model refused, or the server gave less than it wrote: such a reply says nothing."""
+    return any(word in (raw.finish_reason or "").casefold() for word in _WITHHELD)
+
+
+def _is_cut(raw: Raw) -> bool:
+    return (raw.finish_reason or "").casefold() in _CUT
+
+
+def _read(raw: Raw, sent: object, request: ChatRequest) -> tuple[str, tuple[ToolCall, ...]]:
+    """Return the words of a reply and its calls. Calls in words stay there if one of them is broken."""
+    if is_withheld(raw):
+        return "", ()
+    text, turn = raw.text or "", len(request.messages)
+    calls = _calls(sent, turn=turn)
+    if request.tools and not calls:
+        spoken = read_spoken(text)
+        if spoken.calls and not spoken.broken:
+            calls = tuple(
+                ToolCall(id=f"call_{turn}_{number}", name=call.name, arguments=call.arguments)
+                for number, call in enumerate(spoken.calls)
+            )
+            return text[: spoken.start].strip(), calls
+    elif request.reply_schema is not None and not calls and not _is_cut(raw):
+        return object_in(text) or text, calls
+    return without_turn_end(text), calls
+
+
+def _parts(content: object) -> dict[str, str]:
+    """Return the words of a message's content, a text or a list of parts, by their kind: text, thinking, refusal."""
+    said: dict[str, str] = {}
+    for part in content if isinstance(content, list) else (content,):
+        named = part if isinstance(part, dict) else {"text": part}
+        is_thought = "thinking" in named or str(named.get("type")).startswith(("reasoning", "summary"))
+        kind = REFUSAL if REFUSAL in named else "thinking" if is_thought else "text"
+        held = named.get(kind, named.get("text"))
+        words = "".join(_parts(held).values()) if isinstance(held, list) else _text(held)
+        if words is not None:
+            said[kind] = said.get(kind, "") + words
+    return said
 
 
 def _text(sent: object) -> str | None:
@@ -176,8 +223,8 @@ def _message(message: Message) -> Body:
 
 def _calls(sent: object, *, turn: int) -> tuple[ToolCall, ...]:
     calls: dict[str, ToolCall] = {}
-    for place, entry in enumerate(sent if isinstance(sent, list) else ()):
-        function = entry.get("function") if isinstance(entry, dict) else None
+    for place, entry in enumerate(sent if isinstance(sent, list) else (sent,)):
+        function = entry.get("function", entry) if isinstance(entry, dict) else None  # some leave out the inner object
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
             continue
         call_id = entry.get("id")
@@ -219,7 +266,8 @@ def _sound(text: str) -> str:
 
 _DATA = "data:"
 _END = "[DONE]"
-_TEXTS = ("content", "reasoning_content", "reasoning")
+_TEXTS = ("reasoning_content", "reasoning", REFUSAL)
+_ENDED = ("response.completed", "response.incomplete", "response.failed")  # the events that end a response
 
 
 class PartReader:
@@ -234,8 +282,7 @@ class PartReader:
         """Read some bytes of the stream. Raises whatever the listener raises."""
         *lines, self._rest = (self._rest + self._decoder.decode(piece)).split("\n")
         for line in lines:
-            words = _delta(_chunk(line)).get("content")
-            if words and isinstance(words, str):
+            if words := _words(_chunk(line)):
                 self._on_text(words)
 
 
@@ -252,18 +299,24 @@ def completion_in(text: str) -> dict[str, Any]:  # Any: JSON of the wire, checke
     whole: dict[str, Any] = {}
     message: dict[str, Any] = {"role": "assistant"}
     choice: dict[str, Any] = {"message": message}
+    said: dict[str, str] = {}
     has_ended = False
     for line in text.split("\n"):
         has_ended = has_ended or line.removeprefix(_DATA).strip() == _END
         chunk = _chunk(line)
         if "error" in chunk:
             return chunk
+        if chunk.get("type") in _ENDED and isinstance(chunk.get("response"), dict):
+            return dict(chunk["response"])
         whole |= {name: chunk[name] for name in ("model", "usage") if chunk.get(name) is not None}
         if (reason := _choice(chunk).get("finish_reason")) is not None:
             choice["finish_reason"] = reason
-        for name in _TEXTS:
-            if isinstance(words := _delta(chunk).get(name), str):
+        for name, words in _delta(chunk).items():
+            if name in _TEXTS and isinstance(words, str):
                 message[name] = message.get(name, "") + words
+        for kind, words in _parts(_delta(chunk).get("content")).items():
+            said[kind] = said.get(kind, "") + words
+    message["content"] = [{kind: words} for kind, words in said.items()]
     if not has_ended and "finish_reason" not in choice:
         raise ValueError("the stream of its reply broke off")
     return {**whole, "choices": [choice]}
@@ -278,6 +331,13 @@ def _chunk(line: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return chunk if isinstance(chunk, dict) else {}
+
+
+def _words(chunk: dict[str, Any]) -> str | None:
+    """Return the words of a chunk that are said, and not thought."""
+    if chunk.get("type") == "response.output_text.delta":
+        return _text(chunk.get("delta"))
+    return _parts(_delta(chunk).get("content")).get("text")
 
 
 def _choice(chunk: dict[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from typing import Literal, NamedTuple, Self, TypeAlias
 from pydantic import Field, field_validator, model_validator
 
 from orienteer.agents.agent import Agent, ByAnswerLine
-from orienteer.agents.dialect import Native, dialect_for, harmless
+from orienteer.agents.dialect import dialect_for, harmless
 from orienteer.agents.workflow import Workflow, WorkflowConfig, check_limits
 from orienteer.cypher.names import View, identifiers
 from orienteer.cypher.session import Cypher
@@ -81,7 +81,6 @@ class GraphScout:
                 self._model,
                 tools.toolbox,
                 ByAnswerLine(max_calls=self.config.max_calls),
-                dialect=Native(reads_words=True) if begun.dialect == "native" else None,
                 context_tokens=self.config.context_tokens,
             )
             trajectory = agent.explore(begun, run)

@@ -28,7 +28,7 @@ from orienteer.errors import (
 )
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
-from orienteer.llm import arguments_of
+from orienteer.llm import arguments_of, tool_of
 from orienteer.plugins import fault, load, refused, registered
 from orienteer.protocols import Closing, Tool
 from orienteer.records import NOT_RUN, JsonValue, Observation, Step, ToolboxSpec, ToolCall, ToolSpec, Trajectory
@@ -152,9 +152,9 @@ class Toolbox:
             read = arguments_of(call, self.specs)
         except ValueError as error:
             return self._refused(str(error), "BadCall")
-        arguments = read.value
+        arguments, name = read.value, tool_of(call.name, self._tools) or call.name
         try:
-            observation = self.call(call.name, arguments)
+            observation = self.call(name, arguments)
         except (DatabaseAway, ModelError, NotAGraph):  # a server or an embedder that is down: no arguments mend it
             raise
         except Error as error:
@@ -164,8 +164,8 @@ class Toolbox:
             return self._refused(error.public, type(error).__name__)  # a model need not know where things lie
         self._decoding.has_looked = True
         self._decoding.shown = list(dict.fromkeys((*observation.nodes, *self._decoding.shown)))
-        if call.name.startswith("search"):
-            key = f"{call.name} {json.dumps(arguments, sort_keys=True)}"
+        if name.startswith("search"):
+            key = f"{name} {json.dumps(arguments, sort_keys=True)}"
             if key in self._asked:
                 observation = Observation(
                     f"You asked just this before.\n{observation.text}", observation.nodes, observation.error

@@ -1,0 +1,267 @@
+"""The forms in which models write tool calls into their words: one table of marks, one reader behind it.
+
+    {"name": NAME, "arguments": {...}}         with or without marks around it, also with the names of `_NAMES`
+    MARK NAME SEPARATOR {...}                  DeepSeek, Kimi, Mistral, Llama's functions, harmony, ReAct, Gemma
+    MARK NAME <parameter=KEY>VALUE</parameter> Qwen3-Coder, Anthropic's, GLM, MiniMax, DeepSeek 3.2
+    MARK NAME(KEY=VALUE, ...)                  Llama's Python, Gemma's `tool_code`, LFM2
+
+A mark promises a call. If none follows that can be read, the call is broken, and the model is told so. Nothing in a
+thought is a call. The text is untrusted: each character is read a bounded number of times.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from orienteer.llm.schema import LONGEST_REPAIRED, closing, decode, repaired, without_turn_end
+
+THOUGHTS = ("<think>", "<thinking>", "<seed:think>", "[THINK]", "<|channel|>analysis<|message|>")
+"""The beginnings of a reasoning model's thoughts."""
+_THOUGHT = (
+    r"<(?P<{0}>think|thinking|seed:think)>.*?(?:</(?P={0})>{1})|\[THINK\].*?(?:\[/THINK\]{1})"
+    r"|(?:<\|start\|>assistant)?<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|(?=<\|(?:start|channel)\|>){1})"
+)
+# Some servers put the opening mark into the prompt, so that only the closing one is left.
+_DRAFT = re.compile(
+    rf"(?:\s*(?:{_THOUGHT.format('tag', '')}))+|.*?</think>[ \t]*(?=\n)",
+    re.DOTALL,
+)
+_FINAL = re.compile(r"\s*(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>")
+_MARK = re.compile(
+    rf"(?P<thought>{_THOUGHT.format('of', '|' + chr(92) + 'Z')})"
+    r"|(?P<mark><(?:\w+:)?(?:tool_?calls?|(?:start_)?function_calls?)>|<function=|<(?:[|｜]\w+[|｜]|\w+:)?invoke name="
+    r"|<｜tool▁call▁begin｜>|<\|(?:tool_call(?:_begin|_start)?|python_(?:tag|start)|START_ACTION|tools_prefix)\|?>"
+    r"|\[TOOL_CALLS\]|```tool_c(?:ode|alls?)\b|\bto=(?=[^\n]{1,200}<\|message\|>)|^Action:(?=[^\n]*\n+Action Input:))"
+    r'|\{(?=\s*["\'}\w])',
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_NAMED = re.compile(
+    r'[\s"]*(?:function<｜tool▁sep｜>)?(?P<name>[\w.:/-]{1,128})'
+    r'(?:"?[^<>\n]{0,80}>|<｜tool▁sep｜>|<\|tool_call_argument_begin\|>|(?:\[CALL_ID\][\w-]+)?\[ARGS\]'
+    r"|[^\n]{0,80}?<\|message\|>|\s*\nAction Input:)?\s*(?:```(?:json)?\s*)?"
+)
+_PARAMETER = re.compile(
+    r"\s*(?:<(?P<tag>(?:[|｜]\w+[|｜]|\w+:)?parameter)(?:=|\s+name=)\"?(?P<key>[^\">]+)\"?[^>]*>(?P<value>.*?)</(?P=tag)>"
+    r"|<arg_key>(?P<key2>.*?)</arg_key>\s*<arg_value>(?P<value2>.*?)</arg_value>)",
+    re.DOTALL,
+)
+_LIST = re.compile(r"\s*\[(?=[A-Za-z_][\w.]*\()")
+_PYTHON = re.compile(r"(?:[\s,\[)]|print\()*(?P<name>[A-Za-z_][\w.]{0,127})\((?!\()")
+_END = re.compile(r"</?[\w:|｜]+>|<[|｜][^<>\n]{1,40}[|｜]>|```")
+# The members of an object that is a call, in what models were taught.
+_NAMES = {
+    "name": ("arguments", "parameters", "args"),
+    "tool": ("arguments", "parameters", "args", "input", "tool_input"),
+    "tool_name": ("arguments", "parameters", "args", "input", "tool_input"),
+    "function": ("arguments", "parameters", "args"),
+    "action": ("action_input",),
+}
+_BEGUN = re.compile(
+    rf"\{{\s*[\"']?(?:{'|'.join(_NAMES)})[\"']?\s*:\s*[\"'][\w.:/-]*[\"']\s*,\s*[\"']?(?:arg|param|\w*input)"
+)
+_MOST_READINGS = 8  # of a character: calls stand in few lists and objects
+_MOST_FAILURES = 200  # each costs a look at the whole text: Python counts its lines for the error
+_MOST_BROKEN = 32  # calls that are told
+_MOST_SHOWN = 200  # characters of a broken call that its refusal repeats
+
+
+class Spoken(NamedTuple):
+    """A call in a text, with its offset."""
+
+    name: str
+    arguments: str
+    """As the model wrote them, or as JSON if they were written otherwise."""
+    start: int
+
+
+class SpokenCalls(NamedTuple):
+    """The calls of a text."""
+
+    calls: tuple[Spoken, ...] = ()
+    broken: tuple[str, ...] = ()
+    """A sentence for each call that cannot be read."""
+    start: int = 0
+    """The offset of the first call or mark, or the length of the text."""
+
+
+def after_draft(text: str) -> int:
+    """Return the offset of the end of a reasoning model's thoughts; a call in them is only considered."""
+    thought = _DRAFT.match(text)
+    end = thought.end() if thought else 0
+    final = _FINAL.match(text, end)
+    return final.end() if final else end
+
+
+def read_spoken(text: str) -> SpokenCalls:
+    """Return the calls in a text behind its thoughts, sound and broken ones."""
+    reader = _Reader(text)
+    reader.read(after_draft(text))
+    return SpokenCalls(tuple(reader.calls), tuple(reader.broken), reader.start)
+
+
+def fault(inner: str) -> str:
+    """Return a sentence for the model about a call that cannot be read."""
+    shown = inner if len(inner) <= _MOST_SHOWN else f"{inner[:_MOST_SHOWN]} ..."
+    try:
+        json.loads(inner)
+    except (ValueError, RecursionError) as error:
+        why = f"it is no JSON ({error})" if isinstance(error, ValueError) else "it nests too deeply"
+    else:
+        why = 'it needs the members "name" and "arguments"'
+    return f"A tool call could not be read: {why}. It was: {shown}"
+
+
+class _Reader:
+    """Reads the calls of one text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.calls: list[Spoken] = []
+        self.broken: list[str] = []
+        self.start = len(text)
+        self._promised: int | None = None  # the end of a mark that no call has followed yet
+        self._room, self._failures = _MOST_READINGS * len(text), 0
+
+    def read(self, at: int) -> None:
+        """Read all calls from an offset on, as long as there is room."""
+        if _LIST.match(self._text, at):  # calls in a list without a mark stand alone, or are none
+            calls, end = self._python(at, at)
+            if not without_turn_end(self._text[end:]).strip(" \n]"):
+                self.calls, self.start = calls, at
+                return
+        while self._has_room and (mark := _MARK.search(self._text, at)):
+            at = mark.end()
+            if mark["thought"]:
+                continue
+            if mark["mark"] is None:
+                calls, end = self._object(mark.start())
+            else:
+                self._miss(mark.start())
+                self._promise(mark.start(), at)
+                calls, end = self._behind(mark.start(), at)
+            if calls:
+                self.calls += calls
+                self.start, self._promised, at = min(self.start, mark.start()), None, end
+        self._miss(len(self._text))
+
+    @property
+    def _has_room(self) -> bool:
+        return self._room >= 0 and self._failures <= _MOST_FAILURES and len(self.broken) < _MOST_BROKEN
+
+    def _promise(self, start: int, end: int) -> None:
+        self.start, self._promised = min(self.start, start), end
+
+    def _miss(self, end: int) -> None:
+        """Record a mark that no call has followed; one mark may stand right before another."""
+        if self._promised is None:
+            return
+        begin, self._promised = self._promised, None
+        brace = self._text.find("{", begin, end)
+        is_next = brace >= 0 and not self._text[begin:brace].strip()
+        past = (closing(self._text, brace) if is_next else None) or begin  # a mark inside an object ends nothing
+        close = _END.search(self._text, past, end)
+        inner = self._text[begin : close.start() if close else end].strip()
+        if inner or close or end == len(self._text):
+            self.broken.append(fault(inner))
+
+    def _behind(self, start: int, at: int) -> tuple[list[Spoken], int]:
+        """Return the calls that begin with a name right behind a mark, and their end."""
+        calls, end = self._python(start, at)
+        if calls or (named := _NAMED.match(self._text, at)) is None:
+            return calls, end
+        if (read := self._arguments(named.end())) is None:
+            self._failures += 1
+            return [], at
+        return [Spoken(named["name"], read[0], start)], read[1]
+
+    def _python(self, start: int, at: int) -> tuple[list[Spoken], int]:
+        """Return the calls that are written as Python from an offset on, and their end."""
+        calls = list[Spoken]()
+        while (call := _PYTHON.match(self._text, at)) and (end := closing(self._text, call.end() - 1)):
+            arguments = repaired(f"{{{self._text[call.end() : end - 1]}}}")
+            if not isinstance(arguments, dict):
+                break
+            calls.append(Spoken(call["name"], json.dumps(arguments), start))
+            at = end
+        return calls, at
+
+    def _arguments(self, at: int) -> tuple[str, int] | None:
+        """Return the arguments behind a name, as JSON, and their end."""
+        text = self._text
+        if text.startswith("{", at):
+            value, end = self._value(at)
+            return None if value is None else (value, end)
+        given: dict[str, str] = {}
+        while parameter := _PARAMETER.match(text, at):
+            key, value = parameter["key"] or parameter["key2"], parameter["value"] or parameter["value2"] or ""
+            given[key.strip()] = value.removeprefix("\n").removesuffix("\n")
+            at = parameter.end()
+        return (json.dumps(given), at) if given or text.startswith("</", at) else None
+
+    def _value(self, place: int) -> tuple[str | None, int]:
+        """Return the object at an offset as JSON, as it is written if that is JSON, and its end; None if it is none."""
+        try:
+            end = json.JSONDecoder().raw_decode(self._text, place)[1]
+            written: str | None = self._text[place:end]
+        except (ValueError, RecursionError) as error:
+            self._failures += 1
+            self._room -= getattr(error, "pos", place) - place
+            if self._promised is None and not _BEGUN.match(self._text, place):
+                return None, place
+            close = closing(self._text, place)
+            end = place if close is None else close
+            value = repaired(self._text[place:end])
+            written = json.dumps(value) if isinstance(value, dict) else None
+            self._room -= LONGEST_REPAIRED if close is None else 0
+        self._room -= end - place
+        return written, end
+
+    def _object(self, place: int) -> tuple[list[Spoken], int]:
+        """Return the call that an object is, and its end."""
+        written, end = self._value(place)
+        call = None if written is None else _call(_members(written), place, is_marked=self._promised is not None)
+        if written is None and self._promised is None and _BEGUN.match(self._text, place):
+            self._promise(place, place)
+        return ([] if call is None else [call]), end
+
+
+def _members(text: str) -> dict[str, str]:
+    """Return the members of a JSON object, each value in its original text."""
+    scan = json.JSONDecoder().raw_decode
+    members: dict[str, str] = {}
+    place = _skip(text, 1)
+    while text[place] != "}":
+        name, place = scan(text, place)
+        begin = _skip(text, _skip(text, place) + 1)
+        _, end = scan(text, begin)
+        members[name] = text[begin:end]
+        place = _skip(text, end)
+        if text[place] == ",":
+            place = _skip(text, place + 1)
+    return members
+
+
+def _skip(text: str, place: int) -> int:
+    while text[place] in " \t\r\n":
+        place += 1
+    return place
+
+
+def _call(members: Mapping[str, str], start: int, *, is_marked: bool) -> Spoken | None:
+    """Return the call that an object is; behind a mark also `{NAME: {...}}`."""
+    if is_marked and len(members) == 1:
+        ((name, written),) = members.items()
+        return Spoken(name, written, start) if written.startswith("{") else None
+    pairs = ((members[name], members[each]) for name, of in _NAMES.items() for each in of if {name, each} <= {*members})
+    for said, written in pairs:
+        try:
+            name = decode(said)
+            inner = decode(written) if written.startswith('"') else None  # some models quote the object once more
+        except ValueError:
+            continue
+        if isinstance(name, str):
+            return Spoken(name, inner if isinstance(inner, str) else written, start)
+    return None
