@@ -10,7 +10,7 @@ import pytest
 
 from fakes import Answer, FakeServer
 from fakes.limits import limits_in
-from orienteer.agents import CALL_A_TOOL, LAST_TURN, Agent, ByFinish
+from orienteer.agents import CALL_A_TOOL, LAST_CALL, LAST_TURN, Agent, ByFinish
 from orienteer.errors import BudgetExhausted, ModelError, ModelLate, UnknownType
 from orienteer.graph import Graph
 from orienteer.lab.replay import requests as requests_of
@@ -184,6 +184,80 @@ def test_a_reply_without_a_call_is_asked_for_one(graph, said):
 def test_a_model_that_never_calls_anything_ends_at_the_last_step(graph):
     trajectory = explore(graph, ScriptedModel(script("Hm.")), max_steps=4)
     assert (len(trajectory.steps), trajectory.stopped_by, trajectory.selected) == (4, "steps", ())
+
+
+@pytest.mark.parametrize(
+    ("turns", "notices"),
+    [
+        ([[SEARCH], "It was Cnut.", "Cnut, I said.", [add("cnut")]], [None, None, CALL_A_TOOL, LAST_CALL]),
+        (["It was Cnut.", "", "Cnut.", [add("cnut"), SEARCH]], [None, CALL_A_TOOL, CALL_A_TOOL, LAST_CALL]),
+        ([[add("cnut")], "It was Cnut.", "Cnut, I said."], [None, None, CALL_A_TOOL]),  # nothing is left to ask
+        (
+            ["Hm.", [SEARCH], "Hm.", [add("cnut")], "Cnut.", "Cnut."],
+            [None, CALL_A_TOOL, None, CALL_A_TOOL, None, CALL_A_TOOL],
+        ),
+    ],
+)
+def test_a_model_that_only_talks_is_asked_for_its_answer_once_and_paid_no_more(graph, turns, notices):
+    model = Watched(script(*turns))
+    trajectory = explore(graph, model)
+    assert [step.notice for step in trajectory.steps] == notices
+    assert (trajectory.selected, trajectory.stopped_by) == (("cnut",), "steps")
+    assert any("called no tool any more" in note for note in trajectory.notes)
+    assert_requests(trajectory, model.seen[0])
+
+
+def test_a_model_that_talks_to_its_end_gives_what_it_found_last_and_says_so(graph):
+    trajectory = explore(graph, ScriptedModel(script([("search_in_graph", {"query": "town t20"})], "It is t20.")))
+    assert len(trajectory.steps) == 4
+    assert trajectory.selected[0] == "t20"
+    assert [note[:30] for note in trajectory.notes] == [
+        "the model called no tool any m",
+        "nothing was added to the answe",
+    ]
+
+
+@pytest.mark.parametrize("calls", [2, 3, 4])
+def test_the_question_to_a_model_that_only_talks_keeps_to_the_budget(graph, calls):
+    model = Watched(script([SEARCH], "It was Cnut."))
+    trajectory = explore(graph, model, run=Allowance(Budget(calls=calls)))
+    assert len(model.seen[0]) == len(trajectory.steps) == calls
+    assert trajectory.stopped_by == ("steps" if calls == 4 else "calls")
+
+
+def test_a_faithful_agent_is_asked_as_its_paper_has_it(graph):
+    trajectory = explore(graph, ScriptedModel(script([SEARCH], "Hm.")), max_steps=9, takes_last_set=False)
+    assert [step.notice for step in trajectory.steps] == [None, None, *[CALL_A_TOOL] * 7]
+
+
+def test_a_client_that_changes_its_way_of_asking_has_time_to(graph):
+    """`OpenAIModel` asks in another way after two replies without a call, where a server passes over tools."""
+
+    class Changing(ScriptedModel):
+        def chat(self, messages, **more):
+            ways = {0: (), 1: (), 2: ("tools",), 3: ("tools",), 4: ("response_format", "tools")}
+            lacks = ways.get(turn_of(messages), ("response_format", "tools"))
+            return super().chat(messages, **more).model_copy(update={"lacks": lacks})
+
+    trajectory = explore(graph, Changing(script(*["Hm."] * 5, [add("cnut")], [FINISH])))
+    assert (trajectory.selected, trajectory.stopped_by, len(trajectory.steps)) == (("cnut",), "finish", 7)
+
+
+def test_a_call_in_words_that_cannot_be_read_is_told_to_the_model(graph):
+    broken = '<tool_call>{"name": "search_in_graph", "arguments": {"query": "Lu}</tool_call>'
+    model = Watched(script(broken, broken, broken, broken, [add("cnut"), FINISH]))
+    trajectory = explore(graph, model)
+    assert model.seen[0][1][-1].content.startswith("A tool call could not be read: it is no JSON")
+    assert (trajectory.selected, trajectory.stopped_by) == (("cnut",), "finish")
+    assert [step.unread for step in trajectory.steps] == [1, 1, 1, 1, 0]
+
+
+def test_a_call_that_is_dressed_otherwise_is_run_with_a_note(graph):
+    said = raw(("functions.Search-In-Graph", "{'query': 'town', 'k': '3',}"))
+    seen = explore(graph, ScriptedModel(script(said, [FINISH], [FINISH]))).steps[0].observations[0]
+    assert seen.error is None
+    note = "'functions.Search-In-Graph' was read as search_in_graph; the arguments were read as"
+    assert seen.text.startswith(f"note: {note}")
 
 
 @pytest.mark.parametrize("name", ["unknown tool", "broken json", "missing arguments"])

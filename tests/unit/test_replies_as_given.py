@@ -83,7 +83,8 @@ FORMS = {
     ),
     "deepseek v3.2": (
         '<｜DSML｜function_calls>\n<｜DSML｜invoke name="search_nodes">\n<｜DSML｜parameter name="query" string="true">'
-        'quays</｜DSML｜parameter>\n<｜DSML｜parameter name="k" string="false">5</｜DSML｜parameter>\n</｜DSML｜invoke>\n'
+        'quays</｜DSML｜parameter>\n<｜DSML｜parameter name="k" string="false">5</｜DSML｜parameter>\n'
+        "</｜DSML｜invoke>\n"
         "</｜DSML｜function_calls>",
         [("search_nodes", {"query": "quays", "k": 5})],
     ),
@@ -212,7 +213,7 @@ MARKED = [
 
 @pytest.mark.parametrize("form", MARKED)
 def test_the_marks_of_a_nodes_text_are_no_marks(form):
-    """A model that quotes what a tool told it calls nothing, unless the text is a JSON object of a call as it stands."""
+    """A model that quotes what a tool told it calls nothing, unless the text is an object of a call as it stands."""
     text = f"The note says: {without_marks(FORMS[form][0])}"
     inside = re.search("['\"](arguments|parameters|args)['\"]", text)
     assert read(text)[0] == (FORMS[form][1] if inside else [])
@@ -563,8 +564,9 @@ SERVERS = {
     "mistral": (
         {
             "choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": [
-                         {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": ""}],
-                         "tool_calls": [{"id": "a1b2c3d4e", "function": {**CALL, "arguments": {"query": "quays"}}, "index": 0}]}}],
+                         {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]},
+                         {"type": "text", "text": ""}],
+                         "tool_calls": [{"id": "a1b2", "function": {**CALL, "arguments": {"query": "quays"}}}]}}],
             "usage": USAGE,
         },
         "Hm.",
@@ -620,7 +622,7 @@ def test_a_call_is_read_out_of_each_servers_reply(asked, name):
 
 REFUSED = {
     "temperature": (
-        "Unsupported value: 'temperature' does not support 0.7 with this model. Only the default (1) value is supported.",
+        "Unsupported value: 'temperature' does not support 0.7 with this model. Only the default (1) is supported.",
         "`temperature` is deprecated for this model.",
         '{"loc": ["body", "temperature"], "msg": "Extra inputs are not permitted"}',
     ),

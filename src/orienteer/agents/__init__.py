@@ -8,8 +8,8 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "agent": (
-            "Agent, answer_in, ANSWER_NOW, ByFinish, CALL_A_TOOL, EMPTY as EMPTY_ANSWER, LAST_TURN, NO_ANSWER, "
-            "NO_MORE, read as read_answer_line"
+            "Agent, answer_in, ANSWER_NOW, ByFinish, CALL_A_TOOL, EMPTY as EMPTY_ANSWER, LAST_CALL, LAST_TURN, "
+            "NO_ANSWER, NO_MORE, read as read_answer_line"
         ),
         "answer": "answer as answer_from_hits, as_written as answer_as_written, NOT_THERE",
         "dialect": "dialect_for, DIALECTS, harmless as without_marks, read_calls, room_for, write_words",

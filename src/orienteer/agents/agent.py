@@ -29,13 +29,13 @@ LAST_TURN = (
     "best first. Nothing else will be run."
 )
 LAST_CALL = (
-    "Your replies call nothing: this is the last turn. Call add_to_answer with the nodes that answer the question best, "
-    "best first. Nothing else will be run."
+    "Your replies call nothing: this is the last turn. Call add_to_answer with the nodes that answer the question "
+    "best, best first. Nothing else will be run."
 )
 # Replies without a call, one after another, after which a model only talks. Before its first call there is one more,
 # for a client may ask in another way after two (`OpenAIModel`).
 _MOST_PROSE = 2
-_ONLY_TALKS = "the model went on without calling a tool: its answer was asked for at once"
+_ONLY_TALKS = "the model called no tool any more: what it had added is its answer, or was asked for at once"
 NO_ANSWER = (
     "No tool was called, and no answer given. Call a tool, or end your reply with your answer in this form: "
     r"\answer{FINAL_ANSWER}"
@@ -222,8 +222,8 @@ class ByFinish(Ending):
     def __init__(self, session: Session, *, max_steps: int, takes_last_set: bool = True) -> None:
         """With `takes_last_set` a course that ends without an answer gives its last result, with a note.
 
-        It is then also asked for its answer in a last turn as soon as two replies in a row call nothing, or three
-        before any call.
+        It then also ends as soon as two replies in a row call nothing, or three before any call; without an answer
+        the model is asked for one in a last turn.
         """
         super().__init__(max_steps)
         self._session, self._takes_last_set = session, takes_last_set
@@ -232,7 +232,8 @@ class ByFinish(Ending):
     @property
     def last(self) -> LastTurn:  # type: ignore[override]  # the replies decide
         """How the last turn is asked for."""
-        return LastTurn(LAST_CALL if self._talks else LAST_TURN, offers_tools=True, is_after_steps=self._talks)
+        is_asked = self._talks and not self._session.answer
+        return LastTurn(LAST_CALL if self._talks else LAST_TURN, offers_tools=True, is_after_steps=is_asked)
 
     @property
     def _talks(self) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from itertools import product
 from typing import NamedTuple
 
 from orienteer.llm.schema import LONGEST_REPAIRED, closing, decode, repaired, without_turn_end
@@ -25,10 +26,7 @@ _THOUGHT = (
     r"|(?:<\|start\|>assistant)?<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|(?=<\|(?:start|channel)\|>){1})"
 )
 # Some servers put the opening mark into the prompt, so that only the closing one is left.
-_DRAFT = re.compile(
-    rf"(?:\s*(?:{_THOUGHT.format('tag', '')}))+|.*?</think>[ \t]*(?=\n)",
-    re.DOTALL,
-)
+_DRAFT = re.compile(rf"(?:\s*(?:{_THOUGHT.format('tag', '')}))+|.*?</think>[ \t]*(?=\n)", re.DOTALL)
 _FINAL = re.compile(r"\s*(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>")
 _MARK = re.compile(
     rf"(?P<thought>{_THOUGHT.format('of', '|' + chr(92) + 'Z')})"
@@ -50,17 +48,14 @@ _PARAMETER = re.compile(
 )
 _LIST = re.compile(r"\s*\[(?=[A-Za-z_][\w.]*\()")
 _PYTHON = re.compile(r"(?:[\s,\[)]|print\()*(?P<name>[A-Za-z_][\w.]{0,127})\((?!\()")
+_BRACE = re.compile(r'\{(?=\s*["}])')  # of an object: a name follows, or its end
+_NEXT = re.compile(r"\s*\{")
 _END = re.compile(r"</?[\w:|｜]+>|<[|｜][^<>\n]{1,40}[|｜]>|```")
 # The members of an object that is a call, in what models were taught.
-_NAMES = {
-    "name": ("arguments", "parameters", "args"),
-    "tool": ("arguments", "parameters", "args", "input", "tool_input"),
-    "tool_name": ("arguments", "parameters", "args", "input", "tool_input"),
-    "function": ("arguments", "parameters", "args"),
-    "action": ("action_input",),
-}
+_NAMES = ("name", "tool", "tool_name", "function", "action")
+_GIVEN = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
 _BEGUN = re.compile(
-    rf"\{{\s*[\"']?(?:{'|'.join(_NAMES)})[\"']?\s*:\s*[\"'][\w.:/-]*[\"']\s*,\s*[\"']?(?:arg|param|\w*input)"
+    rf"\{{\s*[\"']?(?:{'|'.join(_NAMES)})[\"']?\s*:\s*[\"'][\w.:/-]*[\"']\s*,\s*[\"']?(?:{'|'.join(_GIVEN)})\b"
 )
 _MOST_READINGS = 8  # of a character: calls stand in few lists and objects
 _MOST_FAILURES = 200  # each costs a look at the whole text: Python counts its lines for the error
@@ -114,16 +109,29 @@ def fault(inner: str) -> str:
     return f"A tool call could not be read: {why}. It was: {shown}"
 
 
+def object_in(text: str) -> str | None:
+    """Return the first JSON object in a text, as text, or None."""
+    reader = _Reader(text)
+    for brace in _BRACE.finditer(text, after_draft(text)):
+        if not reader.has_room or (written := reader.value(brace.start(), repairs=False)[0]) is not None:
+            return written if reader.has_room else None
+    return None
+
+
 class _Reader:
     """Reads the calls of one text."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self._text, self.start = text, len(text)
         self.calls: list[Spoken] = []
         self.broken: list[str] = []
-        self.start = len(text)
         self._promised: int | None = None  # the end of a mark that no call has followed yet
         self._room, self._failures = _MOST_READINGS * len(text), 0
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more may be read."""
+        return self._room >= 0 and self._failures <= _MOST_FAILURES and len(self.broken) < _MOST_BROKEN
 
     def read(self, at: int) -> None:
         """Read all calls from an offset on, as long as there is room."""
@@ -132,36 +140,30 @@ class _Reader:
             if not without_turn_end(self._text[end:]).strip(" \n]"):
                 self.calls, self.start = calls, at
                 return
-        while self._has_room and (mark := _MARK.search(self._text, at)):
-            at = mark.end()
+        while self.has_room and (mark := _MARK.search(self._text, at)):
+            place, at = mark.span()
             if mark["thought"]:
                 continue
-            if mark["mark"] is None:
-                calls, end = self._object(mark.start())
-            else:
-                self._miss(mark.start())
-                self._promise(mark.start(), at)
-                calls, end = self._behind(mark.start(), at)
+            if mark["mark"]:
+                self._miss(place)
+                self._promised = at
+            calls, end = self._behind(place, at) if mark["mark"] else self._object(place)
+            if calls or self._promised is not None:
+                self.start = min(self.start, place)
             if calls:
                 self.calls += calls
-                self.start, self._promised, at = min(self.start, mark.start()), None, end
+                self._promised, at = None, end
         self._miss(len(self._text))
-
-    @property
-    def _has_room(self) -> bool:
-        return self._room >= 0 and self._failures <= _MOST_FAILURES and len(self.broken) < _MOST_BROKEN
-
-    def _promise(self, start: int, end: int) -> None:
-        self.start, self._promised = min(self.start, start), end
 
     def _miss(self, end: int) -> None:
         """Record a mark that no call has followed; one mark may stand right before another."""
         if self._promised is None:
             return
         begin, self._promised = self._promised, None
-        brace = self._text.find("{", begin, end)
-        is_next = brace >= 0 and not self._text[begin:brace].strip()
-        past = (closing(self._text, brace) if is_next else None) or begin  # a mark inside an object ends nothing
+        brace = _NEXT.match(self._text, begin, end)
+        past = (
+            closing(self._text, brace.end() - 1) if brace else None
+        ) or begin  # a mark inside an object ends nothing
         close = _END.search(self._text, past, end)
         inner = self._text[begin : close.start() if close else end].strip()
         if inner or close or end == len(self._text):
@@ -169,13 +171,22 @@ class _Reader:
 
     def _behind(self, start: int, at: int) -> tuple[list[Spoken], int]:
         """Return the calls that begin with a name right behind a mark, and their end."""
+        text = self._text
         calls, end = self._python(start, at)
-        if calls or (named := _NAMED.match(self._text, at)) is None:
+        if calls or (named := _NAMED.match(text, at)) is None:
             return calls, end
-        if (read := self._arguments(named.end())) is None:
-            self._failures += 1
-            return [], at
-        return [Spoken(named["name"], read[0], start)], read[1]
+        at = named.end()
+        if text.startswith("{", at):
+            written, at = self.value(at)
+        else:
+            given: dict[str, str] = {}
+            while parameter := _PARAMETER.match(text, at):
+                key, value = parameter["key"] or parameter["key2"], parameter["value"] or parameter["value2"] or ""
+                given[key.strip()] = value.removeprefix("\n").removesuffix("\n")
+                at = parameter.end()
+            written = json.dumps(given) if given or text.startswith("</", at) else None
+        self._failures += written is None
+        return ([] if written is None else [Spoken(named["name"], written, start)]), at
 
     def _python(self, start: int, at: int) -> tuple[list[Spoken], int]:
         """Return the calls that are written as Python from an offset on, and their end."""
@@ -188,43 +199,30 @@ class _Reader:
             at = end
         return calls, at
 
-    def _arguments(self, at: int) -> tuple[str, int] | None:
-        """Return the arguments behind a name, as JSON, and their end."""
-        text = self._text
-        if text.startswith("{", at):
-            value, end = self._value(at)
-            return None if value is None else (value, end)
-        given: dict[str, str] = {}
-        while parameter := _PARAMETER.match(text, at):
-            key, value = parameter["key"] or parameter["key2"], parameter["value"] or parameter["value2"] or ""
-            given[key.strip()] = value.removeprefix("\n").removesuffix("\n")
-            at = parameter.end()
-        return (json.dumps(given), at) if given or text.startswith("</", at) else None
-
-    def _value(self, place: int) -> tuple[str | None, int]:
-        """Return the object at an offset as JSON, as it is written if that is JSON, and its end; None if it is none."""
+    def value(self, place: int, *, repairs: bool = True) -> tuple[str | None, int]:
+        """Return the object at an offset as it is written, or repaired, and its end; None if it is none."""
         try:
             end = json.JSONDecoder().raw_decode(self._text, place)[1]
-            written: str | None = self._text[place:end]
+            self._room -= end - place
+            return self._text[place:end], end
         except (ValueError, RecursionError) as error:
             self._failures += 1
             self._room -= getattr(error, "pos", place) - place
-            if self._promised is None and not _BEGUN.match(self._text, place):
-                return None, place
-            close = closing(self._text, place)
-            end = place if close is None else close
-            value = repaired(self._text[place:end])
-            written = json.dumps(value) if isinstance(value, dict) else None
-            self._room -= LONGEST_REPAIRED if close is None else 0
-        self._room -= end - place
-        return written, end
+        if not repairs:
+            return None, place
+        end = closing(self._text, place) or place
+        self._room -= (end - place) or LONGEST_REPAIRED
+        value = repaired(self._text[place:end])
+        return (json.dumps(value) if isinstance(value, dict) else None), end
 
     def _object(self, place: int) -> tuple[list[Spoken], int]:
         """Return the call that an object is, and its end."""
-        written, end = self._value(place)
-        call = None if written is None else _call(_members(written), place, is_marked=self._promised is not None)
-        if written is None and self._promised is None and _BEGUN.match(self._text, place):
-            self._promise(place, place)
+        is_next = self._promised is not None and not self._text[self._promised : place].strip(" \r\n[,")
+        is_begun = _BEGUN.match(self._text, place) is not None
+        written, end = self.value(place, repairs=is_next or is_begun)
+        call = None if written is None else _call(_members(written), place, is_marked=is_next)
+        if written is None and is_begun and self._promised is None:
+            self._promised = place
         return ([] if call is None else [call]), end
 
 
@@ -253,10 +251,9 @@ def _skip(text: str, place: int) -> int:
 def _call(members: Mapping[str, str], start: int, *, is_marked: bool) -> Spoken | None:
     """Return the call that an object is; behind a mark also `{NAME: {...}}`."""
     if is_marked and len(members) == 1:
-        ((name, written),) = members.items()
-        return Spoken(name, written, start) if written.startswith("{") else None
-    pairs = ((members[name], members[each]) for name, of in _NAMES.items() for each in of if {name, each} <= {*members})
-    for said, written in pairs:
+        ((alone, written),) = members.items()
+        return Spoken(alone, written, start) if written.startswith("{") else None
+    for said, written in product(*([members[each] for each in of if each in members] for of in (_NAMES, _GIVEN))):
         try:
             name = decode(said)
             inner = decode(written) if written.startswith('"') else None  # some models quote the object once more

@@ -19,9 +19,9 @@ from pydantic import Field, model_validator
 from orienteer.errors import BadOption, ModelError, ModelLate, ModelRefused
 from orienteer.llm.address import is_address, show
 from orienteer.llm.budget import price_of
+from orienteer.llm.forms import object_in
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.responses import response_body
-from orienteer.llm.spoken import object_in
 from orienteer.llm.wire import (
     Answered,
     Body,
@@ -123,23 +123,21 @@ class Server:
         """
         return self._ask("POST", path, body, on_bytes)
 
-    def chat(self, body: Body, *, on_bytes: Callable[[bytes], None] | None = None) -> httpx2.Response:
+    def complete(self, body: Body, *, on_bytes: Callable[[bytes], None] | None = None) -> httpx2.Response:
         """Return the reply to the body of a chat completion; a response if the server has only these. Raises as `post`.
 
         Which of them it has is found by the first request.
         """
-        if self._path != _RESPONSES:
-            reply = self.post(CHAT, body, on_bytes=on_bytes)
-            if reply.is_success:
-                self._path = CHAT
-            if self._path == CHAT or reply.status_code not in (404, 405):
-                return reply
-            instead = self.post(_RESPONSES, response_body(body), on_bytes=on_bytes)
-            if instead.status_code in (404, 405) or instead.status_code >= 500:
-                return reply
-            self._path = _RESPONSES
-            return instead
-        return self.post(_RESPONSES, response_body(body), on_bytes=on_bytes)
+        reply = self.post(CHAT, body, on_bytes=on_bytes) if self._path != _RESPONSES else None
+        if reply is not None and reply.is_success:
+            self._path = CHAT
+        if reply is not None and (self._path == CHAT or reply.status_code not in (404, 405)):
+            return reply
+        instead = self.post(_RESPONSES, response_body(body), on_bytes=on_bytes)
+        if reply is not None and (instead.status_code in (404, 405) or instead.status_code >= 500):
+            return reply
+        self._path = _RESPONSES
+        return instead
 
     def get(self, url: str) -> httpx2.Response:
         """Return the page at an address of this server. Raises `ModelError` without a reply."""
@@ -387,7 +385,7 @@ class OpenAIModel:
         while True:
             body = body_of(request, lacks=lacks, wants_tokens=self.config.records_tokens, streams=on_bytes is not None)
             lacked.append(tuple(sorted(lacks)))
-            reply = self.server.chat(body, on_bytes=on_bytes)
+            reply = self.server.complete(body, on_bytes=on_bytes)
             if reply.is_success:
                 read = self.read(reply, request)
                 self._learn(request, lacks, read)

@@ -135,7 +135,7 @@ class Probe:
     def _sent(self, body: Body) -> tuple[httpx2.Response, float]:
         """Return the reply to a body, and the seconds that it took."""
         began = time.monotonic()
-        return self._model.server.chat(body), time.monotonic() - began
+        return self._model.server.complete(body), time.monotonic() - began
 
     def _read(self, reply: httpx2.Response, request: ChatRequest, seconds: float) -> Answered:
         read = self._model.read(reply, request)

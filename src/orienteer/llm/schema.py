@@ -12,7 +12,6 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -113,7 +112,7 @@ def repaired(text: str) -> JsonValue:
     text = _FOREIGN.sub(_as_json, _QUOTES.sub('"', _FENCES.sub("", without_turn_end(text))))
     try:
         value, end = json.JSONDecoder(strict=False, parse_constant=_refuse_constant).raw_decode(text)
-        if (rest := text[end:].strip()) not in ("", text[:end]):
+        if text[end:].strip() not in ("", text[:end]):
             return None
         value = decode(json.dumps(json.loads(value, strict=False) if isinstance(value, str) else value))
     except (ValueError, RecursionError):
@@ -179,11 +178,10 @@ def _read_object(value: Mapping[str, JsonValue], schema: JsonSchema, path: str) 
     parts: dict[str, JsonValue] = {}
     notes: list[str] = []
     not_given: list[str] = []
+    meant = {_folded(name): name for name in properties if name not in value}
     for written, part in value.items():
-        meant = [each for each in properties if _folded(each) == _folded(written)]
-        is_meant = written not in properties and len(meant) == 1 and meant[0] not in value
-        name = meant[0] if is_meant else written
-        if is_meant:
+        name = written if written in properties else meant.get(_folded(written), written)
+        if name != written:
             notes.append(f"{_below(path, written)} was read as {name}")
         form = properties.get(name, {})
         if part is None and name in properties and name not in required and faults(part, form):
@@ -198,31 +196,35 @@ def _read_object(value: Mapping[str, JsonValue], schema: JsonSchema, path: str) 
 
 def _readings(value: JsonValue, form: JsonSchema) -> Iterator[JsonValue]:
     """Yield a text or a number, read as each type of a form."""
-    if isinstance(value, str) and "enum" in form:
+    types = form.get("type", ())
+    kinds = (types,) if isinstance(types, str) else types
+    if isinstance(value, float) and "integer" in kinds and value.is_integer():
+        yield int(value)
+    if not isinstance(value, str):
+        return
+    if "enum" in form:
         yield from (each for each in form["enum"] if isinstance(each, str) and _folded(each) == _folded(value))
         return
-    types = form.get("type", ())
-    for kind in (types,) if isinstance(types, str) else types:
-        if isinstance(value, float) and kind == "integer" and value.is_integer():
-            yield int(value)
-        if not isinstance(value, str):
-            continue
-        if kind in ("integer", "number") and _NUMBER.fullmatch(value.strip()):
-            number = float(value)
-            if number.is_integer():
-                yield int(number)
-            elif kind == "number":
-                yield number
-        elif kind == "boolean" and value.strip().lower() in ("true", "false"):
-            yield value.strip().lower() == "true"
-        elif kind == "array" and form.get("items", {}).get("type") == "string":
-            # Small models write a list as JSON in a text, or a list of one as the bare text.
-            items: JsonValue = [value] if value.strip() and not _SEVERAL.search(value) else None
-            with suppress(ValueError):
-                items = decode(value) if items is None else items
-            if isinstance(items, list) and all(isinstance(item, str) for item in items):
-                yield items
-        elif kind in ("array", "object") and (inner := repaired(value)) is not None and not faults(inner, form):
+    for kind in kinds:
+        yield from _as_kind(value, kind, form)
+
+
+def _as_kind(value: str, kind: str, form: JsonSchema) -> Iterator[JsonValue]:
+    """Yield a text, read as one type of a form."""
+    if kind in ("integer", "number") and _NUMBER.fullmatch(value.strip()):
+        number = float(value)
+        if number.is_integer():
+            yield int(number)
+        elif kind == "number":
+            yield number
+    elif kind == "boolean" and value.strip().lower() in ("true", "false"):
+        yield value.strip().lower() == "true"
+    elif kind in ("array", "object"):
+        # Small models write a list as JSON in a text, or a list of one text as the bare text.
+        is_of_texts = kind == "array" and form.get("items", {}).get("type") == "string"
+        is_bare = is_of_texts and value.strip() and not _SEVERAL.search(value)
+        inner = [value] if is_bare else repaired(value)
+        if inner is not None and not faults(inner, form):
             yield inner
 
 
@@ -249,46 +251,39 @@ def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> ReadValue:
         near = nearest(call.name, specs, most=1)
         hint = f"Did you mean {near[0]}? " if near else ""
         raise ValueError(f"There is no tool {call.name!r}. {hint}The tools are {', '.join(specs) or 'none'}.")
-    notes = () if name == call.name else (f"{call.name!r} was read as {name}",)
-    written = call.arguments or "{}"
+    notes: tuple[str, ...] = () if name == call.name else (f"{call.name!r} was read as {name}",)
+    arguments, why = None, f"must be a JSON object, not {call.arguments[:80]}"
     try:
-        arguments = decode(written)
+        arguments = decode(call.arguments or "{}")
     except ValueError as error:
-        if (arguments := repaired(written)) is None:
-            raise ValueError(f"The arguments of {name} are not JSON: {error}.") from error
-        notes += (f"the arguments, which are no JSON, were read as {short_json(arguments)}",)
-    if not isinstance(arguments, dict):  # quoted once more, or in a list of one
-        alone = arguments[0] if isinstance(arguments, list) and len(arguments) == 1 else None
-        arguments = repaired(arguments) if isinstance(arguments, str) else alone
-        notes += (f"the arguments were read as {short_json(arguments)}",)
+        why = f"are not JSON: {error}"
     if not isinstance(arguments, dict):
-        raise ValueError(f"The arguments of {name} must be a JSON object, not {call.arguments[:80]}.")
+        arguments = repaired(call.arguments)
+        if isinstance(arguments, list) and len(arguments) == 1:
+            arguments = arguments[0]
+        if not isinstance(arguments, dict):
+            raise ValueError(f"The arguments of {name} {why}.")
+        notes += (f"the arguments were read as {short_json(arguments)}",)
     read = read_arguments(name, arguments, specs[name].parameters)
     return read._replace(notes=(*notes, *read.notes))
 
 
 def read_arguments(tool: str, arguments: Mapping[str, JsonValue], parameters: JsonSchema) -> ReadValue:
-    """Return the arguments of a tool as its parameters mean them. Raises `ValueError`, worded for the model."""
+    """Return the arguments of a tool as its parameters mean them. Raises `ValueError`, worded for the model.
+
+    They may stand within a member that is no parameter, alone or beside the tool's name.
+    """
     schema = {"type": "object", **parameters}
     read = read_value(dict(arguments), schema)
-    if wrong := faults(read.value, schema):
-        inner = _wrapped(tool, arguments, schema)
-        if inner is None:
-            raise ValueError(f"The arguments of {tool} are wrong: {'; '.join(wrong)}.")
-        read = inner
+    wrong = faults(read.value, schema)
+    around = [name for name, part in arguments.items() if part != tool]
+    if wrong and len(around) == 1 and not any(name in schema["properties"] for name in arguments):
+        inner = arguments[around[0]]
+        read = read_value(repaired(inner) if isinstance(inner, str) else inner, schema)
+        read = read._replace(notes=(f"the arguments were taken out of {around[0]}", *read.notes))
+    if wrong and (not isinstance(read.value, dict) or faults(read.value, schema)):
+        raise ValueError(f"The arguments of {tool} are wrong: {'; '.join(wrong)}.")
     return read
-
-
-def _wrapped(tool: str, arguments: Mapping[str, JsonValue], schema: JsonSchema) -> ReadValue | None:
-    """Return the arguments that stand as the only member, or beside the tool's name, if they fit; else None."""
-    others = {name: part for name, part in arguments.items() if part != tool and name not in schema["properties"]}
-    inner = next(iter(others.values()), None)
-    inner = repaired(inner) if isinstance(inner, str) else inner
-    if len(others) != 1 or not isinstance(inner, dict) or any(name in schema["properties"] for name in arguments):
-        return None
-    read = read_value(inner, schema)
-    note = f"the arguments were taken out of {next(iter(others))}"
-    return None if faults(read.value, schema) else read._replace(notes=(note, *read.notes))
 
 
 def _folded(name: str) -> str:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from orienteer.llm.forms import THOUGHTS, Spoken, after_draft, read_spoken
 from orienteer.llm.schema import closing, decode, without_turn_end
 from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
 
-_BRACE = re.compile(r'\{(?=\s*["}])')  # of an object: a name follows, or its end
-_MOST_READINGS = 8  # of a character: calls stand in few lists and objects
-_MOST_FAILURES = 200  # each costs a look at the whole text: Python counts its lines for the error
 _BOX = re.compile(r"(?:(?<!\$)\$++|\\[(\[])?\s*\\boxed\{")
 _HALF_END = re.compile(r"(?:<[|｜/]?[^<>\s]{0,34}|(?:(?<!\$)\$++|\\[(\[])?\s*\\\w*|(?<!\$)\$++)\Z")
 _MOST_BOXES = 8  # of an answer
@@ -127,11 +124,6 @@ def calls_in(text: str) -> tuple[Spoken, ...]:
     return read_spoken(text).calls
 
 
-def object_in(text: str) -> str | None:
-    """Return the first JSON object in a text, as text, or None."""
-    return next((text[place:end] for place, end in _objects(text, after_draft(text))), None)
-
-
 def after_thinking(text: str) -> str:
     """Return a reasoning model's words after its thoughts, or "" if it was cut off before."""
     words = text[after_draft(text) :].strip()
@@ -201,24 +193,3 @@ def _in_words(message: Message, names: Mapping[str, str]) -> Message:
         parts = [message.content or "", *map(as_text, message.tool_calls)]
         return Message(role=message.role, content="\n".join(part for part in parts if part))
     return message
-
-
-def _objects(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of the begin and the end of each JSON object in a text, nested ones too, in order."""
-    scan = json.JSONDecoder().raw_decode
-    # An untrusted text may have braces without end. The search gives up after some that begin no object, or when it
-    # has read each character several times.
-    room, failures = _MOST_READINGS * len(text), 0
-    for brace in _BRACE.finditer(text, start):
-        place = brace.start()
-        try:
-            end = scan(text, place)[1]
-        except (ValueError, RecursionError) as error:
-            # This brace begins no object.
-            failures += 1
-            room -= getattr(error, "pos", place) - place
-        else:
-            room -= end - place
-            yield place, end
-        if room < 0 or failures > _MOST_FAILURES:
-            return

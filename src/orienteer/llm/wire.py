@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from orienteer.llm.forms import read_spoken
+from orienteer.llm.forms import object_in, read_spoken
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.responses import completion_of
 from orienteer.llm.schema import without_turn_end
-from orienteer.llm.spoken import call_schema, in_words, object_in
+from orienteer.llm.spoken import call_schema, in_words
 from orienteer.records import Message, Raw, ToolCall
 
 Way: TypeAlias = Literal["tools", "schema", "text"]
@@ -267,6 +267,7 @@ def _sound(text: str) -> str:
 _DATA = "data:"
 _END = "[DONE]"
 _TEXTS = ("reasoning_content", "reasoning", REFUSAL)
+_OF_KIND = {"text": "content", "thinking": "reasoning", REFUSAL: REFUSAL}
 _ENDED = ("response.completed", "response.incomplete", "response.failed")  # the events that end a response
 
 
@@ -299,7 +300,6 @@ def completion_in(text: str) -> dict[str, Any]:  # Any: JSON of the wire, checke
     whole: dict[str, Any] = {}
     message: dict[str, Any] = {"role": "assistant"}
     choice: dict[str, Any] = {"message": message}
-    said: dict[str, str] = {}
     has_ended = False
     for line in text.split("\n"):
         has_ended = has_ended or line.removeprefix(_DATA).strip() == _END
@@ -315,8 +315,8 @@ def completion_in(text: str) -> dict[str, Any]:  # Any: JSON of the wire, checke
             if name in _TEXTS and isinstance(words, str):
                 message[name] = message.get(name, "") + words
         for kind, words in _parts(_delta(chunk).get("content")).items():
-            said[kind] = said.get(kind, "") + words
-    message["content"] = [{kind: words} for kind, words in said.items()]
+            name = _OF_KIND[kind]
+            message[name] = message.get(name, "") + words
     if not has_ended and "finish_reason" not in choice:
         raise ValueError("the stream of its reply broke off")
     return {**whole, "choices": [choice]}

@@ -25,7 +25,7 @@ from mcp.shared.message import SessionMessage
 
 from orienteer.display import clean
 from orienteer.errors import BadOption, Error, nearest
-from orienteer.llm.schema import decode
+from orienteer.llm.schema import decode, tool_of
 from orienteer.serve.graphs import Generation, ServedGraphs
 from orienteer.serve.mcp import tools
 from orienteer.serve.views.outside import for_outside, message_outside
@@ -139,7 +139,7 @@ class _Handlers:
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Return a tool's reply. An error that the caller can correct is a reply, too, marked as an error."""
-        tool = self._tools.get(params.name)
+        tool = self._tools.get(tool_of(params.name, self._tools) or "")
         if tool is None:
             near = nearest(params.name[:100], self._tools, most=1)
             hint = f"Did you mean {near[0]}? " if near else ""
