@@ -12,7 +12,7 @@ import pytest
 from fakes import Answer, FakeServer
 from orienteer.agents import StepEvent, read_trajectories
 from orienteer.ingest import build_graph, import_graph
-from orienteer.llm import OpenAIModel, RecordedModel, ScriptedModel, body_of, calls_in
+from orienteer.llm import OpenAIModel, RecordedModel, ScriptedModel, body_of, read_spoken
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes as POSIX has them")
 
@@ -34,7 +34,7 @@ def test_a_search_loads_no_model_no_tables_and_no_layout(clubs):
     assert "Chess Club" in ran.stdout
     assert {"numpy", "orienteer.retriever"} <= loaded
     assert not loaded & {"httpx2", "rich.table", "pyarrow", "pandas", "asyncio", "tomllib"}
-    ours = (OpenAIModel, RecordedModel, ScriptedModel, StepEvent, body_of, calls_in, read_trajectories)
+    ours = (OpenAIModel, RecordedModel, ScriptedModel, StepEvent, body_of, read_spoken, read_trajectories)
     assert not loaded & {name.__module__ for name in (*ours, build_graph, import_graph)}
 
 

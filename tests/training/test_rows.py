@@ -18,7 +18,7 @@ from orienteer.lab.training import (
     prompt_tokens_of,
     training_rows,
 )
-from orienteer.llm import calls_in
+from orienteer.llm import read_spoken
 from orienteer.records import Message, Raw, Reply, ToolCall
 from training.tiny import CHATML, END, QWEN, Bytes
 
@@ -82,7 +82,7 @@ def test_nothing_that_is_learnt_has_a_null(episodes, play):
     template = Bytes(QWEN)
     made = training_rows([*episodes, native, scout], template, max_length=WIDE)
     texts = [text for row in made for text in learnt_texts(row, template.decode)]
-    given = {tuple(sorted(json.loads(call.arguments))) for text in texts for call in calls_in(text)}
+    given = {tuple(sorted(json.loads(call.arguments))) for text in texts for call in read_spoken(text).calls}
     assert given >= {(), ("node",), ("nodes",), ("node_types", "query"), ("start", "steps")}
     assert not any("null" in text for text in texts)
 

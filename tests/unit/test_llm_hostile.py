@@ -24,9 +24,9 @@ from orienteer.llm import (
     OpenAIModel,
     ScriptedModel,
     arguments_of,
-    calls_in,
     is_model_address,
     object_in,
+    read_spoken,
     shown_address,
 )
 from orienteer.records import Message, ToolSpec, Usage
@@ -291,15 +291,17 @@ def test_no_tool_runs_once_the_time_is_over(graph):
     ids=["braces", "open objects", "open names", "small objects", "pairs"],
 )
 def test_a_long_text_is_scanned_for_calls_in_little_time(text):
-    assert calls_in(text) == ()
+    assert read_spoken(text).calls == ()
     object_in(text)
 
 
 def test_a_call_is_found_behind_braces_that_are_none():
     text = "{x} {} {'name': 1} {\"a\": 1} " * 20 + '{"name": "f", "arguments": {"b": {"name": "g", "arguments": {}}}}'
-    assert [(one.name, one.arguments) for one in calls_in(text)] == [("f", '{"b": {"name": "g", "arguments": {}}}')]
+    assert [(one.name, one.arguments) for one in read_spoken(text).calls] == [
+        ("f", '{"b": {"name": "g", "arguments": {}}}')
+    ]
     inside = '{"calls": [{"name": "f", "arguments": {}}, {"name": "g", "parameters": {"x": 1}}]}'
-    assert [one.name for one in calls_in(inside)] == ["f", "g"]
+    assert [one.name for one in read_spoken(inside).calls] == ["f", "g"]
     assert object_in(text) == "{}"
 
 

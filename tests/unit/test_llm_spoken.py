@@ -3,7 +3,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from orienteer.llm import after_thinking, call_schema, calls_in, calls_in_words, object_in, schema_faults
+from orienteer.llm import after_thinking, call_schema, calls_in_words, object_in, read_spoken, schema_faults
 from orienteer.records import Message, ToolCall, ToolSpec
 
 SEARCH = ToolSpec(
@@ -30,7 +30,7 @@ FINISH = ToolSpec(name="finish", description="End.", parameters={"type": "object
     ],
 )
 def test_a_call_is_found_in_prose_with_its_arguments_as_written(text, arguments):
-    (found,) = calls_in(text)
+    (found,) = read_spoken(text).calls
     assert (found.name, found.arguments) == ("search", arguments)
 
 
@@ -52,19 +52,19 @@ def test_what_is_thought_aloud_is_not_said(text, said):
 
 def test_several_calls_are_found_in_order():
     text = '{"name": "a", "arguments": {}}\n{"name": "b", "arguments": {"x": {"name": "c", "arguments": {}}}}'
-    assert [found.name for found in calls_in(text)] == ["a", "b"]
+    assert [found.name for found in read_spoken(text).calls] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
     "text", ["", "no call", "{}", '{"name": 3, "arguments": {}}', '{"name": "x"}', "{" * 3000, '{"a":' * 3000]
 )
 def test_prose_holds_no_call(text):
-    assert calls_in(text) == ()
+    assert read_spoken(text).calls == ()
 
 
 @given(st.text(alphabet='{}[]":,\\ nameargumts1\n'))
 def test_no_text_breaks_the_search(text):
-    for found in calls_in(text):
+    for found in read_spoken(text).calls:
         assert found.arguments in text or json.dumps(found.arguments) in text
     held = object_in(text)
     assert held is None or isinstance(json.loads(held), dict)
@@ -108,7 +108,7 @@ def test_a_conversation_in_words_keeps_all_that_was_said():
     assert json.dumps(SEARCH.parameters) in said[0].content
     assert said[2].content == 'I look.\n{"name": "search", "arguments": {"query":"asthma" }}'
     assert said[3].content == "Result of search:\nn1 asthma\n\nGo on."
-    assert calls_in(said[2].content)[0].arguments == call.arguments
+    assert read_spoken(said[2].content).calls[0].arguments == call.arguments
 
 
 def test_without_a_system_message_the_tools_get_one():

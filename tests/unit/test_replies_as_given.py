@@ -282,9 +282,13 @@ def test_prose_and_data_are_no_calls(text):
         "Action: a\n" * 30_000,
         "to=" * 50_000,
         "```tool_code\nf(" * 20_000,
+        '{"name": "a", "arguments": {"b": "' + '\\"' * 50_000,
+        "{'name': 'a', 'arguments': {" + "b" * 200_000,
+        "{'name': 'a', 'arguments': {" + " " * 90_000 + "x}}",
+        "<tool_call>{'name': 'a', 'arguments': {'" * 20_000,
         "<|im_end|>" * 50_000,
     ],
-    ids=range(15),
+    ids=range(19),
 )
 @pytest.mark.timeout(20)
 def test_hostile_texts_are_read_in_little_time(text):

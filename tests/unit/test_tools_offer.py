@@ -11,7 +11,15 @@ from clinic import ask
 from orienteer.agents import DIALECTS
 from orienteer.graph import Graph
 from orienteer.lab.replay import requests as requests_of
-from orienteer.llm import Budget, ScriptedModel, calls_in, calls_schema, number_of_calls, schema_faults, spoken_as_calls
+from orienteer.llm import (
+    Budget,
+    ScriptedModel,
+    calls_schema,
+    number_of_calls,
+    read_spoken,
+    schema_faults,
+    spoken_as_calls,
+)
 from orienteer.records import Edge, Manner, Message, Node, ToolCall, ToolSpec
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
@@ -286,7 +294,7 @@ def test_calls_are_written_and_read_as_one_object():
     text = spoken_as_calls(calls)
     assert json.loads(text)["calls"][1] == {"name": "finish", "arguments": {}}
     assert number_of_calls(text) == 2
-    assert [(call.name, call.arguments) for call in calls_in(text)] == [
+    assert [(call.name, call.arguments) for call in read_spoken(text).calls] == [
         ("follow", '{"start":  "Ada \\u00c5"}'),
         ("finish", "{}"),
     ]

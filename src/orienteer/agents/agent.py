@@ -14,6 +14,7 @@ from typing import NamedTuple
 from orienteer.agents.dialect import DIALECTS, Terse, room_for
 from orienteer.errors import BudgetExhausted, DatabaseAway, ModelError
 from orienteer.llm.conversation import Conversation, Dialect, Turn, ending_of, left_out
+from orienteer.llm.spoken import closing_brace, unstyled
 from orienteer.protocols import LanguageModel, Run, manner_of
 from orienteer.records import NOT_RUN, Observation, Reply, StoppedBy, Trajectory
 from orienteer.tools.session import Session
@@ -28,10 +29,7 @@ LAST_TURN = (
     "The budget is spent: this is the last turn. Call add_to_answer with the nodes that answer the question best, "
     "best first. Nothing else will be run."
 )
-LAST_CALL = (
-    "Your replies call nothing: this is the last turn. Call add_to_answer with the nodes that answer the question "
-    "best, best first. Nothing else will be run."
-)
+LAST_CALL = LAST_TURN.replace("The budget is spent", "Your replies call nothing")
 # Replies without a call, one after another, after which a model only talks. Before its first call there is one more,
 # for a client may ask in another way after two (`OpenAIModel`).
 _MOST_PROSE = 2
@@ -337,10 +335,8 @@ def told(turn: Turn) -> str | None:
 
 
 _WRAPPER = re.compile(r"\\answer[ \t]*\{")
-_ASIDE = re.compile(r"<(think|tool_call|tool_response)>")
+_ASIDE = re.compile(r"<(think|tool_call|tool_response)>.*?(?:</\1>|\Z)", re.DOTALL)
 _THOUGHT = "</think>"
-_STYLED = re.compile(r"\\(?:text|textbf|textit|texttt|textrm|mathrm|mathbf|mathit|mathsf|emph)\s*\{")
-_ESCAPED = re.compile(r"\\([{}_%&$#])")
 # How many wrappers of a reply are read, from its end: no reply has more that mean anything.
 _MOST = 20
 _PLACEHOLDERS = frozenset({"...", "…", "FINAL_ANSWER", "<FINAL_ANSWER>"})
@@ -377,60 +373,17 @@ def read(text: str) -> AnswerLine | None:
     """Return the answer of a reply and its form, or None."""
     spoken = _without_asides(text)
     for wrapper in reversed(list(_WRAPPER.finditer(spoken))[-_MOST:]):
-        end = _closing(spoken, wrapper.end())
+        end = closing_brace(spoken, wrapper.end())
         if end is None:
             lines = (line for line in spoken[wrapper.end() :].splitlines() if line.strip())
             inner, rest = next(lines, ""), ""
         else:
             inner, rest = spoken[wrapper.end() : end], spoken[end + 1 :]
-        if (plain := _unstyled(inner)) not in _PLACEHOLDERS:
+        if (plain := unstyled(inner)) not in _PLACEHOLDERS:
             return AnswerLine(plain, end is not None, not rest.strip(" \t\r\n`*.$}"))
     return None
 
 
 def _without_asides(text: str) -> str:
     """Leave out thoughts and calls; a thought that never ends takes the rest with it."""
-    parts, at = [], 0
-    for opening in _ASIDE.finditer(text):
-        if opening.start() < at:
-            continue
-        parts.append(text[at : opening.start()])
-        close = f"</{opening[1]}>"
-        end = text.find(close, opening.end())
-        if end < 0:
-            at = len(text)
-            break
-        at = end + len(close)
-    spoken = "\n".join((*parts, text[at:]))
-    return spoken[spoken.rfind(_THOUGHT) + len(_THOUGHT) :] if _THOUGHT in spoken else spoken  # opened in the prompt
-
-
-def _closing(text: str, start: int) -> int | None:
-    """Return the index of the brace that closes the one open at `start`, or None."""
-    depth, at = 1, start
-    while at < len(text):
-        character = text[at]
-        if character == "\\":
-            at += 1  # what follows is a character, also a brace
-        elif character == "{":
-            depth += 1
-        elif character == "}":
-            depth -= 1
-            if not depth:
-                return at
-        at += 1
-    return None
-
-
-def _unstyled(inner: str) -> str:
-    """Return an answer freed of the marks that only style it."""
-    lines = (" ".join(line.split()) for line in inner.splitlines())
-    text = "\n".join(line for line in lines if line)
-    while True:
-        styled = _STYLED.match(text)
-        if styled and _closing(text, styled.end()) == len(text) - 1:
-            text = text[styled.end() : -1].strip()
-        elif len(text) > 1 and text[0] == text[-1] == "$" and "$" not in text[1:-1] and text[-2] != "\\":
-            text = text[1:-1].strip()
-        else:
-            return _ESCAPED.sub(r"\1", text)
+    return _ASIDE.sub("\n", text).rpartition(_THOUGHT)[2]  # the begin of a thought may stand in the prompt

@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from orienteer.llm.conversation import MOST_CALLS, Dialect, ModelRequest, Read
-from orienteer.llm.forms import fault, read_spoken
+from orienteer.llm.forms import SpokenCalls, as_tool_calls, fault, read_spoken
 from orienteer.llm.spoken import (
     after_thinking,
     as_calls,
     as_text,
-    before_calls,
     call_schema,
     calls_schema,
     in_words,
@@ -26,7 +25,7 @@ from orienteer.llm.spoken import (
     words_in,
 )
 from orienteer.protocols import LanguageModel, manner_of
-from orienteer.records import Dialect as DialectName, JsonValue, Message, ToolCall, ToolSpec
+from orienteer.records import Dialect as DialectName, JsonValue, Message, ToolSpec
 from orienteer.text.sentences import CHARACTERS_A_TOKEN
 from orienteer.tools.answer import FINISH
 
@@ -115,8 +114,6 @@ class Terse:
         """Return the reply with its calls out of their object."""
         read, text = read_calls(message, turn=turn), after_thinking(message.content or "")
         said = len(read.message.tool_calls) + read.left_out
-        if said and (words := before_calls(read.message.content or "")) != read.message.content:
-            read = read._replace(message=read.message.model_copy(update={"content": words or None}))
         is_broken = said < number_of_calls(text) or (not said and text.startswith("{"))
         return read._replace(broken=(fault(text),)) if is_broken and not read.broken else read
 
@@ -232,15 +229,12 @@ def read_calls(message: Message, *, turn: int) -> Read:
     said, *feigned = _RESPONSE.split(after_thinking(text), 1)
     begin = text.rindex(after_thinking(text))
     text = text[: begin + len(said)] if feigned else text
-    if message.tool_calls:
-        return Read(message.model_copy(update={"content": _before(text, begin) or None}), feigned=bool(feigned))
     read = read_spoken(said)
-    if read.calls:
+    calls = message.tool_calls or as_tool_calls(read.calls[:MOST_CALLS], turn)
+    if calls:
         text = text[: begin + read.start].strip()
-    calls = tuple(
-        ToolCall(id=f"call_{turn}_{place}", name=call.name, arguments=call.arguments)
-        for place, call in enumerate(read.calls[:MOST_CALLS])
-    )
+    if message.tool_calls:
+        read = SpokenCalls()
     message = Message(role="assistant", content=text or None, tool_calls=calls)
     return Read(message, read.broken, bool(feigned), max(0, len(read.calls) - MOST_CALLS))
 
@@ -255,12 +249,6 @@ def _with_harmless_results(messages: Iterable[Message]) -> Iterable[Message]:
         message.model_copy(update={"content": harmless(message.content or "")}) if message.role == "tool" else message
         for message in messages
     )
-
-
-def _before(text: str, begin: int) -> str:
-    """Return the words of a reply before its first call."""
-    at = text.find(_CALL, begin)
-    return (text if at < 0 else text[:at]).strip()
 
 
 def _as_object(message: Message) -> str:

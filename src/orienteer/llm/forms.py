@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import NamedTuple
 
 from orienteer.llm.schema import LONGEST_REPAIRED, closing, decode, repaired, without_turn_end
+from orienteer.records import ToolCall
 
 THOUGHTS = ("<think>", "<thinking>", "<seed:think>", "[THINK]", "<|channel|>analysis<|message|>")
 """The beginnings of a reasoning model's thoughts."""
@@ -48,6 +49,7 @@ _PARAMETER = re.compile(
 )
 _LIST = re.compile(r"\s*\[(?=[A-Za-z_][\w.]*\()")
 _PYTHON = re.compile(r"(?:[\s,\[)]|print\()*(?P<name>[A-Za-z_][\w.]{0,127})\((?!\()")
+_OPENING = re.compile(r'\{\s*"\w+"\s*:\s*\[\s*\Z')  # of an object that lists calls
 _BRACE = re.compile(r'\{(?=\s*["}])')  # of an object: a name follows, or its end
 _NEXT = re.compile(r"\s*\{")
 _END = re.compile(r"</?[\w:|｜]+>|<[|｜][^<>\n]{1,40}[|｜]>|```")
@@ -90,11 +92,20 @@ def after_draft(text: str) -> int:
     return final.end() if final else end
 
 
+def as_tool_calls(spoken: Iterable[Spoken], turn: int) -> tuple[ToolCall, ...]:
+    """Return calls with ids of their own; `turn` numbers the reply."""
+    return tuple(
+        ToolCall(id=f"call_{turn}_{place}", name=call.name, arguments=call.arguments)
+        for place, call in enumerate(spoken)
+    )
+
+
 def read_spoken(text: str) -> SpokenCalls:
     """Return the calls in a text behind its thoughts, sound and broken ones."""
     reader = _Reader(text)
     reader.read(after_draft(text))
-    return SpokenCalls(tuple(reader.calls), tuple(reader.broken), reader.start)
+    start = len(_OPENING.sub("", text[: reader.start])) if reader.calls else reader.start
+    return SpokenCalls(tuple(reader.calls), tuple(reader.broken), start)
 
 
 def fault(inner: str) -> str:

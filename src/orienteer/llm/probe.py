@@ -108,10 +108,6 @@ class Probe:
             if reply.is_success:
                 return self._read(reply, request, took)
             lacking = blamed(reply.status_code, reply.text, body)
-            if lacking is None and reply.status_code in (400, 422):
-                # A plain request has few parameters: a refusal is about the one that it names in whatever words.
-                optional = ("seed", "logprobs", "return_token_ids", "temperature")
-                lacking = next((name for name in optional if name in body and name in reply.text.lower()), None)
             if lacking is None:
                 raise self._model.server.failure(reply)
             self._lacks |= {lacking}

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 Body: TypeAlias = dict[str, Any]  # Any: JSON of the wire, checked where it is read
 
 _SAME = ("model", "temperature", "top_p", "tool_choice", "stream")
-_ENDINGS = {"max_output_tokens": "length"}  # in the words of chat completions; others are the same
 
 
 def response_body(chat: Mapping[str, Any]) -> Body:  # Any: as above
@@ -33,22 +32,19 @@ def completion_of(response: Mapping[str, Any]) -> Body:  # Any: as above
         raise ValueError(f"the response failed; {response.get('error')}")
     output = response["output"]
     items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
-    parts: dict[str, list[object]] = {"message": [], "reasoning": []}
+    parts: list[object] = []
     for item in items:
-        for name in ("summary", "content"):
-            if item.get("type") in parts and isinstance(item.get(name), list):
-                parts[item["type"]] += item[name]
+        for held in (item.get("summary"), item.get("content")):
+            parts += held if isinstance(held, list) else []
     message: Body = {
-        "content": [*({"type": "thinking", "thinking": [part]} for part in parts["reasoning"]), *parts["message"]],
+        "content": parts,
         "tool_calls": [{**item, "id": item.get("call_id")} for item in items if item.get("type") == "function_call"],
     }
-    why = response.get("incomplete_details")
-    reason = why.get("reason") if isinstance(why, dict) else None
-    usage = response.get("usage")
+    why, usage = response.get("incomplete_details"), response.get("usage")
     used = usage if isinstance(usage, dict) else {}
     return {
         "model": response.get("model"),
-        "choices": [{"message": message, "finish_reason": _ENDINGS.get(str(reason), reason) or "stop"}],
+        "choices": [{"message": message, "finish_reason": why.get("reason") if isinstance(why, dict) else "stop"}],
         "usage": {
             "prompt_tokens": used.get("input_tokens"),
             "completion_tokens": used.get("output_tokens"),

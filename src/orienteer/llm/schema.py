@@ -45,12 +45,12 @@ _MOST_NOTES = 3
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
 # Signs of a text with several items, or of a broken list.
 _SEVERAL = re.compile(r"[,;\n\[{]")
-_QUOTED = r'"(?:[^"\\]|\\.)*+"|\'((?:[^\'\\]|\\.)*+)\''
+_QUOTED = r'"(?:[^"\\]|\\.)*+(?:"|\Z)|\'((?:[^\'\\]|\\.)*+)(?:\'|\Z)'
 _BRACKETS = re.compile(rf"{_QUOTED}|[\[\](){{}}]", re.DOTALL)
 # What stands in Python's or JavaScript's objects and not in JSON, outside of quoted texts.
-_FOREIGN = re.compile(rf"{_QUOTED}|\b(True|False|None)\b|([A-Za-z_]\w*)\s*[:=]|,(?=\s*[\]}}])", re.DOTALL)
+_FOREIGN = re.compile(rf"{_QUOTED}|\b(?:True|False|None)\b|\b([A-Za-z_]\w*+)\s*+[:=]|,(?=\s*[\]}}])", re.DOTALL)
 _QUOTES = re.compile(r'<escape>|<\|"\|>')  # Gemma's
-_FENCES = re.compile(r"\A\s*(?:```\w*\s)?|(?:```)?\s*\Z")
+_FENCES = re.compile(r"\A\s*+(?:```\w*\s*+)?|(?<!\s)\s*+(?:```\s*+)?\Z")
 LONGEST_REPAIRED = 100_000
 """Characters of a text that is almost JSON."""
 # The end of a turn as chat templates write it.
@@ -121,13 +121,12 @@ def repaired(text: str) -> JsonValue:
 
 
 def _as_json(piece: re.Match[str]) -> str:
-    quoted, constant, name = piece.groups()
+    quoted, name = piece.groups()
     if quoted is not None:
-        inner = re.sub(r'(?<!\\)"', r"\"", quoted.replace("\\'", "'"))
-        return f'"{inner}"'
-    if constant is not None:
-        return {"True": "true", "False": "false", "None": "null"}[constant]
-    return f'"{name}":' if name is not None else "" if piece[0] == "," else piece[0]
+        return '"' + re.sub(r'(?<!\\)"', r"\"", quoted.replace("\\'", "'")) + '"'
+    if name is not None:
+        return f'"{name}":'
+    return {"True": "true", "False": "false", "None": "null", ",": ""}.get(piece[0], piece[0])
 
 
 def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str, ...]:

@@ -6,19 +6,19 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from orienteer.llm.forms import THOUGHTS, Spoken, after_draft, read_spoken
-from orienteer.llm.schema import closing, decode, without_turn_end
+from orienteer.llm.forms import THOUGHTS, after_draft
+from orienteer.llm.schema import decode, without_turn_end
 from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
 
 _BOX = re.compile(r"(?:(?<!\$)\$++|\\[(\[])?\s*\\boxed\{")
 _HALF_END = re.compile(r"(?:<[|｜/]?[^<>\s]{0,34}|(?:(?<!\$)\$++|\\[(\[])?\s*\\\w*|(?<!\$)\$++)\Z")
 _MOST_BOXES = 8  # of an answer
 _BOX_END = re.compile(r"\A\s*(?:\$+|\\[)\]])")
-_STYLED = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}")
 _BOLD = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^*]+)(?<=[^\s*])\*\*(?![\w*])")
 _WHOLE = re.compile(r"(\*\*|`)([^*`]+)\1\.?")
+_STYLED = re.compile(r"\\(?:text|textbf|textit|texttt|textrm|mathrm|mathbf|mathit|mathsf|emph)\s*\{")
+_ESCAPED = re.compile(r"\\([{}_%&$#])")
 _CALLS = "calls"
-_OPENING = re.compile(r'\{\s*"calls"\s*:\s*\[\s*$')
 # Calls in a forced reply; a small model would go on until it is cut off.
 _MOST_FORCED = 4
 _WORDS: dict[str, JsonValue] = {
@@ -68,11 +68,6 @@ def number_of_calls(text: str) -> int:
     return len(calls) if isinstance(calls, list) else 0
 
 
-def before_calls(text: str) -> str:
-    """Return the words before an object of calls, without its opening."""
-    return _OPENING.sub("", text).strip()
-
-
 def words_in(text: str) -> str | None:
     """Return the words of a reply that is an object of words, or None."""
     members = _json_object(text)
@@ -119,11 +114,6 @@ def in_words(
     return tuple(joined)
 
 
-def calls_in(text: str) -> tuple[Spoken, ...]:
-    """Return the calls in a text, in any of the forms of `llm.forms`, anywhere behind its thoughts."""
-    return read_spoken(text).calls
-
-
 def after_thinking(text: str) -> str:
     """Return a reasoning model's words after its thoughts, or "" if it was cut off before."""
     words = text[after_draft(text) :].strip()
@@ -138,19 +128,13 @@ def may_be_thinking(words: str) -> bool:
 
 def bare(text: str) -> str:
     """Return an answer without what only sets it off: bold type, `\\boxed{}`, marks of code around the whole."""
-    is_boxed = False
     for _ in range(_MOST_BOXES):
-        box = _BOX.search(text)
-        end = None if box is None else closing(text, box.end() - 1)
-        if box is None or end is None:
+        if (box := _BOX.search(text)) is None or (end := closing_brace(text, box.end())) is None:
             break
-        text = f"{text[: box.start()]}{text[box.end() : end - 1]}{_BOX_END.sub('', text[end:], 1)}".strip()
-        is_boxed = True
-    if is_boxed:
-        text = _STYLED.sub(r"\1", text)
-    if whole := _WHOLE.fullmatch(text):
-        return whole[2].strip()
-    return _BOLD.sub(r"\1", text)
+        rest = _BOX_END.sub("", text[end + 1 :], 1)
+        text = f"{text[: box.start()]}{unstyled(text[box.end() : end])}{rest}".strip()
+    whole = _WHOLE.fullmatch(text)
+    return whole[2].strip() if whole else _BOLD.sub(r"\1", text)
 
 
 def settled(words: str) -> str:
@@ -159,10 +143,41 @@ def settled(words: str) -> str:
     for mark in ("**", "`"):
         words = words[: words.rfind(mark)] if words.count(mark) % 2 else words
     box = _BOX.search(words)
-    if box is not None and closing(words, box.end() - 1) is None:
+    if box is not None and closing_brace(words, box.end()) is None:
         words = words[: box.start()]
     words = words.rstrip()
     return words.removesuffix("*").rstrip() if words.count("*") % 2 else words
+
+
+def closing_brace(text: str, start: int) -> int | None:
+    """Return the index of the brace that closes the one open at `start`, or None."""
+    depth, at = 1, start
+    while at < len(text):
+        character = text[at]
+        if character == "\\":
+            at += 1  # what follows is a character, also a brace
+        elif character == "{":
+            depth += 1
+        elif character == "}":
+            depth -= 1
+            if not depth:
+                return at
+        at += 1
+    return None
+
+
+def unstyled(inner: str) -> str:
+    """Return an answer freed of the marks that only style it."""
+    lines = (" ".join(line.split()) for line in inner.splitlines())
+    text = "\n".join(line for line in lines if line)
+    while True:
+        styled = _STYLED.match(text)
+        if styled and closing_brace(text, styled.end()) == len(text) - 1:
+            text = text[styled.end() : -1].strip()
+        elif len(text) > 1 and text[0] == text[-1] == "$" and "$" not in text[1:-1] and text[-2] != "\\":
+            text = text[1:-1].strip()
+        else:
+            return _ESCAPED.sub(r"\1", text)
 
 
 def as_text(call: ToolCall) -> str:

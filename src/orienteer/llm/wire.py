@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from orienteer.llm.forms import object_in, read_spoken
+from orienteer.llm.forms import as_tool_calls, object_in, read_spoken
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.responses import completion_of
 from orienteer.llm.schema import without_turn_end
@@ -138,10 +138,11 @@ def answer(body: object, request: ChatRequest) -> Answered:
         if isinstance(listed, list)
         else None,
     )
-    text, calls = _read(raw, sent, request)
+    is_cut = (raw.finish_reason or "").casefold() in _CUT
+    text, calls = _read(raw, sent, request, is_cut=is_cut)
     return Answered(
         message=Message(role="assistant", content=text or None, tool_calls=calls),
-        truncated=_is_cut(raw),
+        truncated=is_cut,
         tokens=_tokens(body.get("usage")),
         model=_text(body.get("model")),
         raw=raw,
@@ -153,11 +154,7 @@ def is_withheld(raw: Raw) -> bool:
     return any(word in (raw.finish_reason or "").casefold() for word in _WITHHELD)
 
 
-def _is_cut(raw: Raw) -> bool:
-    return (raw.finish_reason or "").casefold() in _CUT
-
-
-def _read(raw: Raw, sent: object, request: ChatRequest) -> tuple[str, tuple[ToolCall, ...]]:
+def _read(raw: Raw, sent: object, request: ChatRequest, *, is_cut: bool) -> tuple[str, tuple[ToolCall, ...]]:
     """Return the words of a reply and its calls. Calls in words stay there if one of them is broken."""
     if is_withheld(raw):
         return "", ()
@@ -166,12 +163,8 @@ def _read(raw: Raw, sent: object, request: ChatRequest) -> tuple[str, tuple[Tool
     if request.tools and not calls:
         spoken = read_spoken(text)
         if spoken.calls and not spoken.broken:
-            calls = tuple(
-                ToolCall(id=f"call_{turn}_{number}", name=call.name, arguments=call.arguments)
-                for number, call in enumerate(spoken.calls)
-            )
-            return text[: spoken.start].strip(), calls
-    elif request.reply_schema is not None and not calls and not _is_cut(raw):
+            return text[: spoken.start].strip(), as_tool_calls(spoken.calls, turn)
+    elif request.reply_schema is not None and not calls and not is_cut:
         return object_in(text) or text, calls
     return without_turn_end(text), calls
 
@@ -311,12 +304,11 @@ def completion_in(text: str) -> dict[str, Any]:  # Any: JSON of the wire, checke
         whole |= {name: chunk[name] for name in ("model", "usage") if chunk.get(name) is not None}
         if (reason := _choice(chunk).get("finish_reason")) is not None:
             choice["finish_reason"] = reason
-        for name, words in _delta(chunk).items():
-            if name in _TEXTS and isinstance(words, str):
+        delta = _delta(chunk)
+        said = {_OF_KIND[kind]: words for kind, words in _parts(delta.get("content")).items()}
+        for name, words in (*said.items(), *((name, delta.get(name)) for name in _TEXTS)):
+            if isinstance(words, str):
                 message[name] = message.get(name, "") + words
-        for kind, words in _parts(_delta(chunk).get("content")).items():
-            name = _OF_KIND[kind]
-            message[name] = message.get(name, "") + words
     if not has_ended and "finish_reason" not in choice:
         raise ValueError("the stream of its reply broke off")
     return {**whole, "choices": [choice]}
