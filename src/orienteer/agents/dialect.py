@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from orienteer.llm.conversation import MOST_CALLS, Dialect, ModelRequest, Read
-from orienteer.llm.forms import SpokenCalls, as_tool_calls, fault, read_spoken
+from orienteer.llm.forms import SpokenCalls, fault, read_spoken
 from orienteer.llm.spoken import (
     after_thinking,
     as_calls,
@@ -229,8 +229,8 @@ def read_calls(message: Message, *, turn: int) -> Read:
     said, *feigned = _RESPONSE.split(after_thinking(text), 1)
     begin = text.rindex(after_thinking(text))
     text = text[: begin + len(said)] if feigned else text
-    read = read_spoken(said)
-    calls = message.tool_calls or as_tool_calls(read.calls[:MOST_CALLS], turn)
+    read = read_spoken(said, turn=turn)
+    calls = message.tool_calls or read.calls[:MOST_CALLS]
     if calls:
         text = text[: begin + read.start].strip()
     if message.tool_calls:

@@ -16,7 +16,7 @@ from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
 from orienteer.llm.conversation import elide, spoken
 from orienteer.llm.replies import ChatRequest
-from orienteer.llm.schema import decode, faults
+from orienteer.llm.schema import decode, faults, json_object
 from orienteer.llm.wire import body_of
 from orienteer.records import (
     NOT_RUN,
@@ -340,10 +340,8 @@ def _of_call(
 
 def _key(call: ToolCall) -> tuple[str, str]:
     """Return a key for equal calls: blanks and the order of arguments make no difference."""
-    try:
-        return call.name, json.dumps(decode(call.arguments), sort_keys=True)
-    except ValueError:
-        return call.name, call.arguments
+    value = json_object(call.arguments)
+    return call.name, call.arguments if value is None else json.dumps(value, sort_keys=True)
 
 
 class _Used:

@@ -18,7 +18,7 @@ __getattr__, __dir__, __all__ = face(
         "abilities": "Abilities, keep as keep_abilities, recall as recall_abilities",
         "address": "is_address as is_model_address, show as shown_address",
         "budget": "Allowance, Budget, price_of",
-        "conversation": "ask as ask_model, Conversation, ELISION, MOST_CALLS, no_answer, prompt_of, prompts_of",
+        "conversation": "ask as ask_model, Conversation, ELISION, MOST_CALLS, prompt_of, prompts_of",
         "forms": "object_in, read_spoken",
         "local": (
             "card_of as card_of_file, ENGINES, LocalModel, read_card as read_model_card, "
@@ -30,7 +30,7 @@ __getattr__, __dir__, __all__ = face(
         "schema": "arguments_of, decode as decode_json, faults as schema_faults, read_value, tool_of, without_turn_end",
         "spoken": (
             "after_thinking, as_calls as spoken_as_calls, call_schema, calls_schema, "
-            "bare, in_words as calls_in_words, number_of_calls"
+            "in_words as calls_in_words, number_of_calls"
         ),
         "transport": "LARGEST_REPLY",
         "wire": "body_of, completion_in, is_stream, PartReader",

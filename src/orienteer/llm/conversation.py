@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
 from orienteer.errors import BadInput, BudgetExhausted, Error, ModelError
 from orienteer.llm.budget import cut_off_by
 from orienteer.llm.replies import ChatRequest
-from orienteer.llm.schema import decode, faults
+from orienteer.llm.schema import decode, faults, json_object
 from orienteer.llm.spoken import after_thinking
 from orienteer.llm.wire import REFUSAL, is_withheld
 from orienteer.protocols import LanguageModel, Run, Streaming
@@ -364,11 +364,8 @@ def ask_for(
 
 def object_of(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the object in a JSON text, or None if it is not an object that fits the schema."""
-    try:
-        value = decode(text)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) and not faults(value, schema) else None
+    value = json_object(text)
+    return None if value is None or faults(value, schema) else value
 
 
 def ending_of(failed: BudgetExhausted | ModelError) -> StoppedBy:

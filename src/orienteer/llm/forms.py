@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from orienteer.llm.schema import LONGEST_REPAIRED, closing, decode, repaired, without_turn_end
 from orienteer.records import ToolCall
@@ -59,25 +59,18 @@ _GIVEN = ("arguments", "parameters", "args", "input", "tool_input", "action_inpu
 _BEGUN = re.compile(
     rf"\{{\s*[\"']?(?:{'|'.join(_NAMES)})[\"']?\s*:\s*[\"'][\w.:/-]*[\"']\s*,\s*[\"']?(?:{'|'.join(_GIVEN)})\b"
 )
+_Call: TypeAlias = tuple[str, str]  # its name, and its arguments as JSON
 _MOST_READINGS = 8  # of a character: calls stand in few lists and objects
 _MOST_FAILURES = 200  # each costs a look at the whole text: Python counts its lines for the error
 _MOST_BROKEN = 32  # calls that are told
 _MOST_SHOWN = 200  # characters of a broken call that its refusal repeats
 
 
-class Spoken(NamedTuple):
-    """A call in a text, with its offset."""
-
-    name: str
-    arguments: str
-    """As the model wrote them, or as JSON if they were written otherwise."""
-    start: int
-
-
 class SpokenCalls(NamedTuple):
     """The calls of a text."""
 
-    calls: tuple[Spoken, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
+    """With arguments as the model wrote them, or as JSON if it wrote them otherwise."""
     broken: tuple[str, ...] = ()
     """A sentence for each call that cannot be read."""
     start: int = 0
@@ -92,20 +85,16 @@ def after_draft(text: str) -> int:
     return final.end() if final else end
 
 
-def as_tool_calls(spoken: Iterable[Spoken], turn: int) -> tuple[ToolCall, ...]:
-    """Return calls with ids of their own; `turn` numbers the reply."""
-    return tuple(
-        ToolCall(id=f"call_{turn}_{place}", name=call.name, arguments=call.arguments)
-        for place, call in enumerate(spoken)
-    )
-
-
-def read_spoken(text: str) -> SpokenCalls:
-    """Return the calls in a text behind its thoughts, sound and broken ones."""
+def read_spoken(text: str, *, turn: int = 0) -> SpokenCalls:
+    """Return the calls in a text behind its thoughts, sound and broken ones; `turn` numbers the reply in their ids."""
     reader = _Reader(text)
     reader.read(after_draft(text))
     start = len(_OPENING.sub("", text[: reader.start])) if reader.calls else reader.start
-    return SpokenCalls(tuple(reader.calls), tuple(reader.broken), start)
+    calls = (
+        ToolCall(id=f"call_{turn}_{place}", name=name, arguments=arguments)
+        for place, (name, arguments) in enumerate(reader.calls)
+    )
+    return SpokenCalls(tuple(calls), tuple(reader.broken), start)
 
 
 def fault(inner: str) -> str:
@@ -134,7 +123,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text, self.start = text, len(text)
-        self.calls: list[Spoken] = []
+        self.calls: list[_Call] = []
         self.broken: list[str] = []
         self._promised: int | None = None  # the end of a mark that no call has followed yet
         self._room, self._failures = _MOST_READINGS * len(text), 0
@@ -147,7 +136,7 @@ class _Reader:
     def read(self, at: int) -> None:
         """Read all calls from an offset on, as long as there is room."""
         if _LIST.match(self._text, at):  # calls in a list without a mark stand alone, or are none
-            calls, end = self._python(at, at)
+            calls, end = self._python(at)
             if not without_turn_end(self._text[end:]).strip(" \n]"):
                 self.calls, self.start = calls, at
                 return
@@ -158,7 +147,7 @@ class _Reader:
             if mark["mark"]:
                 self._miss(place)
                 self._promised = at
-            calls, end = self._behind(place, at) if mark["mark"] else self._object(place)
+            calls, end = self._behind(at) if mark["mark"] else self._object(place)
             if calls or self._promised is not None:
                 self.start = min(self.start, place)
             if calls:
@@ -180,10 +169,10 @@ class _Reader:
         if inner or close or end == len(self._text):
             self.broken.append(fault(inner))
 
-    def _behind(self, start: int, at: int) -> tuple[list[Spoken], int]:
+    def _behind(self, at: int) -> tuple[list[_Call], int]:
         """Return the calls that begin with a name right behind a mark, and their end."""
         text = self._text
-        calls, end = self._python(start, at)
+        calls, end = self._python(at)
         if calls or (named := _NAMED.match(text, at)) is None:
             return calls, end
         at = named.end()
@@ -197,16 +186,16 @@ class _Reader:
                 at = parameter.end()
             written = json.dumps(given) if given or text.startswith("</", at) else None
         self._failures += written is None
-        return ([] if written is None else [Spoken(named["name"], written, start)]), at
+        return ([] if written is None else [(named["name"], written)]), at
 
-    def _python(self, start: int, at: int) -> tuple[list[Spoken], int]:
+    def _python(self, at: int) -> tuple[list[_Call], int]:
         """Return the calls that are written as Python from an offset on, and their end."""
-        calls = list[Spoken]()
+        calls = list[_Call]()
         while (call := _PYTHON.match(self._text, at)) and (end := closing(self._text, call.end() - 1)):
             arguments = repaired(f"{{{self._text[call.end() : end - 1]}}}")
             if not isinstance(arguments, dict):
                 break
-            calls.append(Spoken(call["name"], json.dumps(arguments), start))
+            calls.append((call["name"], json.dumps(arguments)))
             at = end
         return calls, at
 
@@ -226,12 +215,12 @@ class _Reader:
         value = repaired(self._text[place:end])
         return (json.dumps(value) if isinstance(value, dict) else None), end
 
-    def _object(self, place: int) -> tuple[list[Spoken], int]:
+    def _object(self, place: int) -> tuple[list[_Call], int]:
         """Return the call that an object is, and its end."""
         is_next = self._promised is not None and not self._text[self._promised : place].strip(" \r\n[,")
         is_begun = _BEGUN.match(self._text, place) is not None
         written, end = self.value(place, repairs=is_next or is_begun)
-        call = None if written is None else _call(_members(written), place, is_marked=is_next)
+        call = None if written is None else _call(_members(written), is_marked=is_next)
         if written is None and is_begun and self._promised is None:
             self._promised = place
         return ([] if call is None else [call]), end
@@ -241,29 +230,26 @@ def _members(text: str) -> dict[str, str]:
     """Return the members of a JSON object, each value in its original text."""
     scan = json.JSONDecoder().raw_decode
     members: dict[str, str] = {}
-    place = _skip(text, 1)
+    place = _past_gap(text, 1)
     while text[place] != "}":
-        name, place = scan(text, place)
-        begin = _skip(text, _skip(text, place) + 1)
-        _, end = scan(text, begin)
-        members[name] = text[begin:end]
-        place = _skip(text, end)
-        if text[place] == ",":
-            place = _skip(text, place + 1)
+        name, end = scan(text, place)
+        begin = _past_gap(text, end)
+        end = scan(text, begin)[1]
+        members[name], place = text[begin:end], _past_gap(text, end)
     return members
 
 
-def _skip(text: str, place: int) -> int:
-    while text[place] in " \t\r\n":
+def _past_gap(text: str, place: int) -> int:
+    while text[place] in " \t\r\n:,":
         place += 1
     return place
 
 
-def _call(members: Mapping[str, str], start: int, *, is_marked: bool) -> Spoken | None:
+def _call(members: Mapping[str, str], *, is_marked: bool) -> _Call | None:
     """Return the call that an object is; behind a mark also `{NAME: {...}}`."""
     if is_marked and len(members) == 1:
         ((alone, written),) = members.items()
-        return Spoken(alone, written, start) if written.startswith("{") else None
+        return (alone, written) if written.startswith("{") else None
     for said, written in product(*([members[each] for each in of if each in members] for of in (_NAMES, _GIVEN))):
         try:
             name = decode(said)
@@ -271,5 +257,5 @@ def _call(members: Mapping[str, str], start: int, *, is_marked: bool) -> Spoken 
         except ValueError:
             continue
         if isinstance(name, str):
-            return Spoken(name, inner if isinstance(inner, str) else written, start)
+            return name, inner if isinstance(inner, str) else written
     return None

@@ -124,10 +124,7 @@ class Server:
         return self._ask("POST", path, body, on_bytes)
 
     def complete(self, body: Body, *, on_bytes: Callable[[bytes], None] | None = None) -> httpx2.Response:
-        """Return the reply to the body of a chat completion; a response if the server has only these. Raises as `post`.
-
-        Which of them it has is found by the first request.
-        """
+        """Return the reply to a chat completion, or a response if the server has only these. Raises as `post` does."""
         reply = self.post(CHAT, body, on_bytes=on_bytes) if self._path != _RESPONSES else None
         if reply is not None and reply.is_success:
             self._path = CHAT

@@ -83,10 +83,18 @@ def decode(text: str) -> JsonValue:
     raise ValueError(_TOO_DEEP)
 
 
+def json_object(text: str) -> dict[str, Any] | None:  # Any: JSON
+    """Return the object of a JSON text, or None if it is no object."""
+    try:
+        value = decode(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def without_turn_end(text: str) -> str:
     """Return a text without the marks of a chat template that end a turn, at its end alone."""
-    tail = max(0, len(text) - _LONGEST_TURN_ENDS)
-    end = _TURN_ENDS.search(text, tail)
+    end = _TURN_ENDS.search(text, max(0, len(text) - _LONGEST_TURN_ENDS))
     return text if end is None else text[: end.start()]
 
 
@@ -228,11 +236,7 @@ def _as_kind(value: str, kind: str, form: JsonSchema) -> Iterator[JsonValue]:
 
 
 def tool_of(name: str, tools: Iterable[str]) -> str | None:
-    """Return the one tool that a name means, or None.
-
-    `functions.Search-Nodes:0` means `search_nodes`: case, signs, a namespace before it and what a template puts behind
-    it do not count.
-    """
+    """Return the one tool that a name means, or None: `functions.Search-Nodes:0` means `search_nodes`."""
     names = tuple(tools)
     if name in names:
         return name

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from orienteer.llm.forms import THOUGHTS, after_draft
-from orienteer.llm.schema import decode, without_turn_end
+from orienteer.llm.schema import json_object, without_turn_end
 from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
 
 _BOX = re.compile(r"(?:(?<!\$)\$++|\\[(\[])?\s*\\boxed\{")
@@ -64,23 +64,15 @@ def as_calls(calls: Iterable[ToolCall]) -> str:
 
 def number_of_calls(text: str) -> int:
     """Return the number of calls, sound or not, in an object of calls; 0 for any other text."""
-    calls = _json_object(text).get(_CALLS)
+    calls = (json_object(text) or {}).get(_CALLS)
     return len(calls) if isinstance(calls, list) else 0
 
 
 def words_in(text: str) -> str | None:
     """Return the words of a reply that is an object of words, or None."""
-    members = _json_object(text)
+    members = json_object(text) or {}
     words = members.get("words") if len(members) == 1 else None
     return words if isinstance(words, str) else None
-
-
-def _json_object(text: str) -> dict[str, JsonValue]:
-    try:
-        value = decode(text)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def in_words(

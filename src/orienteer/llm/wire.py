@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from orienteer.llm.forms import as_tool_calls, object_in, read_spoken
+from orienteer.llm.forms import object_in, read_spoken
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.responses import completion_of
 from orienteer.llm.schema import without_turn_end
@@ -161,9 +161,9 @@ def _read(raw: Raw, sent: object, request: ChatRequest, *, is_cut: bool) -> tupl
     text, turn = raw.text or "", len(request.messages)
     calls = _calls(sent, turn=turn)
     if request.tools and not calls:
-        spoken = read_spoken(text)
+        spoken = read_spoken(text, turn=turn)
         if spoken.calls and not spoken.broken:
-            return text[: spoken.start].strip(), as_tool_calls(spoken.calls, turn)
+            return text[: spoken.start].strip(), spoken.calls
     elif request.reply_schema is not None and not calls and not is_cut:
         return object_in(text) or text, calls
     return without_turn_end(text), calls

@@ -29,7 +29,7 @@ from orienteer.ingest.extraction.records import (
 )
 from orienteer.llm.budget import Allowance
 from orienteer.llm.conversation import Prompt, begin, first_request, prompt_of
-from orienteer.llm.schema import decode, faults
+from orienteer.llm.schema import faults, json_object
 from orienteer.protocols import LanguageModel
 from orienteer.records import JsonValue, Message, Node, Price, Question, Sampling, Trajectory, Usage
 from orienteer.text.sentences import CHARACTERS_A_TOKEN, tokens
@@ -101,7 +101,7 @@ class ReplyForm:
 
         `before` are the entities of earlier replies on the chunk.
         """
-        value = _object_in(content)
+        value = json_object(content)
         if value is None:
             return None
         name, item = _STATEMENTS[self.form]
@@ -125,15 +125,7 @@ class ReplyForm:
 
 def is_object(content: str) -> bool:
     """Return whether a reply is a JSON object of any content."""
-    return _object_in(content) is not None
-
-
-def _object_in(content: str) -> dict[str, Any] | None:  # Any: JSON
-    try:
-        value = decode(content)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
+    return json_object(content) is not None
 
 
 def _sound(

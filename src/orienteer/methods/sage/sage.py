@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +34,7 @@ from orienteer.errors import BadOption, BadQuery
 from orienteer.graph.pieces.similar import SIMILAR
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import WEIGHT
-from orienteer.llm.schema import decode
+from orienteer.llm.schema import json_object
 from orienteer.methods.sage.hop import LAYER, Expander, LeadingEdge, SageConfig, seeds_of
 from orienteer.protocols import Method, Run
 from orienteer.query.expressions import parts
@@ -245,12 +244,8 @@ def names_an_edge(trajectories: Iterable[Trajectory]) -> bool:
         for step in trajectory.steps:
             failed = {observed.call_id for observed in step.observations if observed.error is not None}
             for call in step.reply.message.tool_calls:
-                if call.id in failed:
-                    continue
-                with suppress(ValueError):  # arguments that are no JSON name nothing
-                    arguments = decode(call.arguments)
-                    if isinstance(arguments, dict) and _names_an_edge(call.name, arguments):
-                        return True
+                if call.id not in failed and _names_an_edge(call.name, json_object(call.arguments) or {}):
+                    return True
     return False
 
 

@@ -17,7 +17,7 @@ from rich.text import Text
 from orienteer.agents.events import Event, RunningQuestion
 from orienteer.display import clean, escape_json
 from orienteer.errors import BadInput, BadOption, Unknown, UsageError, nearest
-from orienteer.llm.schema import decode
+from orienteer.llm.schema import json_object
 from orienteer.records import Direction, Ranked
 from orienteer.retrieval.graph_text import arrow, ends_of
 from orienteer.retriever import Retriever
@@ -149,11 +149,7 @@ def _nodes_of_calls(graph: Graph, steps: Iterable[Event]) -> list[str]:
     for event in steps:
         if event.kind != "observation":
             continue
-        try:
-            arguments = decode(event.call.arguments or "{}")
-        except ValueError:
-            continue
-        given = arguments if isinstance(arguments, dict) else {}
+        given = json_object(event.call.arguments) or {}
         for value in (given[name] for name in _NODES if name in given):
             for text in value if isinstance(value, list) else [value]:
                 try:

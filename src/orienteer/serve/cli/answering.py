@@ -122,13 +122,9 @@ def show_event(out: Output, event: Event, *, has_agents: bool, is_whole: bool) -
 
 def _compact(arguments: str) -> str:
     """Return a JSON object as the arguments of a call, `query="x", k=5`; another text unchanged."""
-    from orienteer.llm.schema import decode
+    from orienteer.llm.schema import json_object
 
-    try:
-        values = decode(arguments or "{}")
-    except ValueError:
-        return arguments
-    if not isinstance(values, dict):
+    if (values := json_object(arguments or "{}")) is None:
         return arguments
     return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
 
