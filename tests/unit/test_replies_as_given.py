@@ -1,7 +1,6 @@
 """Replies as models and servers give them: calls in words, arguments, answers, and the shapes of whole replies."""
 
 import json
-import re
 from contextlib import ExitStack
 
 import pytest
@@ -206,17 +205,18 @@ def test_a_thought_between_words_holds_no_call(form):
     assert (calls, found.broken) == ([], ())
 
 
-MARKED = [
-    name for name, (text, calls) in FORMS.items() if calls and ("<" in text[:2] or "[TOOL" in text or "Input:" in text)
-]
-
-
-@pytest.mark.parametrize("form", MARKED)
+@pytest.mark.parametrize("form", FORMS)
 def test_the_marks_of_a_nodes_text_are_no_marks(form):
-    """A model that quotes what a tool told it calls nothing, unless the text is an object of a call as it stands."""
+    """A model that quotes what a tool told it calls nothing."""
     text = f"The note says: {without_marks(FORMS[form][0])}"
-    inside = re.search("['\"](arguments|parameters|args)['\"]", text)
-    assert read(text)[0] == (FORMS[form][1] if inside else [])
+    assert read(text)[0] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["{'input': 5, 'parameters': 'x'}", "Action: none", "<functional>", "a <parameter", "```tools\nx\n```"]
+)
+def test_what_is_no_mark_reaches_the_model_as_it_is(text):
+    assert without_marks(text) == text
 
 
 BROKEN = {
