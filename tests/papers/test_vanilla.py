@@ -61,7 +61,8 @@ def test_a_model_that_says_nothing_has_no_answer(asking):
 def test_an_answer_that_was_cut_off_is_told(asking):
     retriever, _ = asking("vanilla", lambda system, user: Answer(content="Answer: Ors", finish_reason="length"))
     result = retriever.ask(QUESTION)
-    assert (result.answer, result.notes[1:]) == ("Ors", ("the answer was cut off at the length limit",))
+    told = "no answer: the model's reply was cut off at the length limit"
+    assert (result.answer, result.notes[1:]) == (None, (told,))
 
 
 def test_a_dead_server_is_an_error(asking):

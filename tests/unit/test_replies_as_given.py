@@ -157,6 +157,79 @@ FORMS = {
         BOTH,
     ),
     "an end that never comes": ('<tool_call>\n{"name": "search_nodes", "arguments": {"query": "quays"}}', QUAYS),
+    "glm in one line": (
+        "<tool_call>search_nodes<arg_key>query</arg_key><arg_value>quays</arg_value></tool_call>",
+        QUAYS,
+    ),
+    "its opening mark as its end": (
+        '<tool_call>\n{"name": "search_nodes", "arguments": {"query": "quays"}}\n<tool_call>',
+        QUAYS,
+    ),
+    "llama 3, a call of a tool": ('<|python_tag|>search_nodes.call(query="quays")<|eom_id|>', QUAYS),
+    "mistral, without [ARGS]": ('[TOOL_CALLS]search_nodes{"query": "quays"}', QUAYS),
+    "gpt-oss, from its begin": (
+        '<|start|>assistant<|channel|>commentary to=functions.search_nodes<|message|>{"query":"quays"}<|call|>',
+        QUAYS,
+    ),
+    "gpt-oss, another order": (
+        '<|start|>assistant to=functions.search_nodes<|channel|>commentary json<|message|>{"query":"quays"}',
+        QUAYS,
+    ),
+    "gpt-oss without its marks": (
+        'analysisWe look.assistantcommentary to=functions.search_nodes json{"query":"quays"}',
+        QUAYS,
+    ),
+    "qwen 2.5 coder": ('<tools>\n{"name": "search_nodes", "arguments": {"query": "quays"}}\n</tools>', QUAYS),
+    "phi 4": ('<|tool_call|>[{"name": "search_nodes", "arguments": {"query": "quays"}}]<|/tool_call|>', QUAYS),
+    "functools": ('functools[{"name": "search_nodes", "arguments": {"query": "quays"}}]', QUAYS),
+    "function and args": ('{"function": "search_nodes", "args": {"query": "quays"}}', QUAYS),
+    "tool and input": ('{"tool": "search_nodes", "input": {"query": "quays"}}', QUAYS),
+    "flat, with its type": ('{"type": "function", "name": "search_nodes", "parameters": {"query": "quays"}}', QUAYS),
+    "python without marks": ('search_nodes(query="quays")', QUAYS),
+    "kimi k2 in lines": (
+        "I look.<|tool_calls_section_begin|>\n<|tool_call_begin|>\nfunctions.search_nodes:0\n"
+        '<|tool_call_argument_begin|>\n{"query": "quays"}\n<|tool_call_end|>\n<|tool_calls_section_end|>',
+        QUAYS,
+    ),
+    "deepseek with plain bars": (
+        "<|tool▁calls▁begin|><|tool▁call▁begin|>function<|tool▁sep|>search_nodes\n```json\n"
+        '{"query": "quays"}\n```<|tool▁call▁end|>',
+        QUAYS,
+    ),
+    "escaped as in markdown": (
+        '<tool_call>{"name": "search\\_nodes", "arguments": {"query": "quays"}}</tool_call>',
+        QUAYS,
+    ),
+    "words within the mark": (
+        '<tool_call>\nSure: {"name": "search_nodes", "arguments": {"query": "quays"}}\n</tool_call>',
+        QUAYS,
+    ),
+    "a fence within the mark": (
+        '<tool_call>\n```json\n{"name": "search_nodes", "arguments": {"query": "quays"}}\n```\n</tool_call>',
+        QUAYS,
+    ),
+    "qwen3 coder in one line": (
+        "<tool_call><function=search_nodes><parameter=query>quays</parameter></function></tool_call>",
+        QUAYS,
+    ),
+    "a function in lines": ('<function=search_nodes>\n{"query": "quays"}\n</function>', QUAYS),
+    "a function by its attribute": (
+        '<function name="search_nodes"><parameter name="query">quays</parameter></function>',
+        QUAYS,
+    ),
+    "gemma 4": ('<|tool_call>call:search_nodes{query:<|"|>quays<|"|>}<tool_call|>', QUAYS),
+    "a bare list": ('[{"name": "search_nodes", "arguments": {"query": "quays"}}]', QUAYS),
+    "react in a fence": (
+        'Thought: x\nAction:\n```json\n{"action": "search_nodes", "action_input": {"query": "quays"}}\n```',
+        QUAYS,
+    ),
+    "react in bold": ('**Action:** search_nodes\n**Action Input:** {"query": "quays"}', QUAYS),
+    "granite": ('<|tool_call|>{"name": "search_nodes", "arguments": {"query": "quays"}}', QUAYS),
+    "words behind it": (
+        '<tool_call>\n{"name": "search_nodes", "arguments": {"query": "quays"}}\n</tool_call>\nI wait for it.',
+        QUAYS,
+    ),
+    "a bracket too few": ('<tool_call>\n{"name": "search_nodes", "arguments": {"query": "quays"}\n</tool_call>', None),
     "old anthropic": (
         "<function_calls><invoke><tool_name>search_nodes</tool_name><parameters><query>quays</query></parameters>"
         "</invoke></function_calls>",
@@ -476,7 +549,7 @@ def test_an_answer_is_taken_bare_and_no_other_reply_for_one(asked, name):
         assert meant in result.notes[-1]
     else:
         assert result.answer == meant
-        assert "Hamburg" not in f"{result.long_answer}"
+        assert result.long_answer in (None, "It has most.")
 
 
 @pytest.mark.parametrize(

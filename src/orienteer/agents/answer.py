@@ -31,11 +31,11 @@ HITS = 20  # of the ranking are shown to the model
 # Characters that a model writes, its thoughts among them, beyond which the rest of an answer is told at once.
 _LONGEST_HEARD = 20_000
 _COMMENT = 500  # characters of what an agent said at its end
-_ANSWER = re.compile(r"(?:(?<!\*)\*+)?\banswer\**\s*[:：]\**", re.IGNORECASE)
+_ANSWER = re.compile(r"(?:(?<!\*)\*+)?\b(?:final\s+)?answer\**\s*[:：]\**", re.IGNORECASE)
 # What the end of some words may become, or is: `Answer:` with nothing behind it.
-_BEGUN = re.compile(r"\b(a(n(s(w(er?)?)?)?)?|answer\**\s*[:：]?\**)\Z", re.IGNORECASE)
+_BEGUN = re.compile(r"\b(f(i(n(a(l\s*)?)?)?)?|(final\s+)?(a(n(s(w(er?)?)?)?)?|answer\**\s*[:：]?\**))\Z", re.IGNORECASE)
 _LONGEST_BEGUN = 40  # characters at the end that are looked at for it
-_FILLING = " \t\r\n*"
+_FILLING = " \t\r\n*#"
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 
 
@@ -180,7 +180,7 @@ def _decided(words: str) -> str:
     """Return the beginning of a reply whose reading does not depend on what follows it."""
     if words.rfind("[") > words.rfind("]"):
         words = words[: words.rfind("[")]
-    words = settled(words)
+    words = settled(words).rstrip("# \n")
     if (begun := _BEGUN.search(words, max(0, len(words) - _LONGEST_BEGUN))) is not None:
         words = words[: begun.start()].rstrip(_FILLING)
     return words
@@ -263,7 +263,7 @@ def parted(text: str) -> AnswerParts:
     """Return the answer after the last `Answer:` and the reasoning before it; without one the whole text answers."""
     *before, last = _ANSWER.split(text)
     if before and last.strip():
-        return AnswerParts(bare(last.strip()), reasoning=" ".join(before).strip())
+        return AnswerParts(bare(last.strip()), reasoning=" ".join(before).strip().rstrip("# "))
     text = bare(text)
     is_more = len(list(split(text))) > 1
     return AnswerParts(text, notes=("the answer is not parted from its reasoning",) if is_more else ())

@@ -36,7 +36,7 @@ _MARKS = re.compile(
     r"<(?=/?(?:(?:start_of_turn|end_of_turn|s|eos|escape|tools|tool_response|[\w:]*think(?:ing)?)>"
     r"|(?:\w+:)?(?:tool_?calls?|(?:start_)?function(?:_calls?)?|invoke|parameter|arg_key|arg_value)[\s=>])|[|｜])"
     r"|\[(?=/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT|ARGS|CALL_ID|THINK)\])"
-    r"|```(?=tool_c)|\bAction(?= Input:)"
+    r"|```(?=tool_c)|\bAction(?= Input:)|\bto(?==functions\.)"
     r"|(?<=[\"'])(?:arguments|parameters|args|(?:tool_|action_)?input)(?=[\"']\s*:\s*[\"']?\{)",
     re.IGNORECASE,
 )

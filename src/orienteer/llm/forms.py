@@ -31,23 +31,25 @@ _DRAFT = re.compile(rf"(?:\s*(?:{_THOUGHT.format('tag', '')}))+|.*?</think>[ \t]
 _FINAL = re.compile(r"\s*(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>")
 _MARK = re.compile(
     rf"(?P<thought>{_THOUGHT.format('of', '|' + chr(92) + 'Z')})"
-    r"|(?P<mark><(?:\w+:)?(?:tool_?calls?|(?:start_)?function_calls?)>|<function=|<(?:[|｜]\w+[|｜]|\w+:)?invoke name="
-    r"|<｜tool▁call▁begin｜>|<\|(?:tool_call(?:_begin|_start)?|python_(?:tag|start)|START_ACTION|tools_prefix)\|?>"
-    r"|\[TOOL_CALLS\]|```tool_c(?:ode|alls?)\b|\bto=(?=[^\n]{1,200}<\|message\|>)|^Action:(?=[^\n]*\n+Action Input:))"
+    r"|(?P<mark><(?:\w+:)?(?:tool_?calls?|(?:start_)?function_calls?)>|<function(?:=|\s+name=)"
+    r"|<(?:[|｜]\w+[|｜]|\w+:)?invoke name="
+    r"|<[|｜]tool▁call▁begin[|｜]>|<\|(?:tool_call(?:_begin|_start)?|python_(?:tag|start)|START_ACTION|tools_prefix)\|?>"
+    r"|\[TOOL_CALLS\]|```tool_c(?:ode|alls?)\b|\bto=(?=functions\.|[^\n]{1,200}<\|message\|>)"
+    r"|^\**Action:\**(?=[^\n]*\n+\**Action Input:))"
     r'|\{(?=\s*["\'}\w])',
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 _NAMED = re.compile(
-    r'[\s"]*(?:function<｜tool▁sep｜>)?(?P<name>[\w.:/-]{1,128})'
-    r'(?:"?[^<>\n]{0,80}>|<｜tool▁sep｜>|<\|tool_call_argument_begin\|>|(?:\[CALL_ID\][\w-]+)?\[ARGS\]'
-    r"|[^\n]{0,80}?<\|message\|>|\s*\nAction Input:)?\s*(?:```(?:json)?\s*)?"
+    r'[\s"]*(?:function<[|｜]tool▁sep[|｜]>)?(?P<name>[\w.:/-]{0,127}\w)\s*'
+    r'(?:"?[^<>\n]{0,80}>|<[|｜]tool▁sep[|｜]>|<\|tool_call_argument_begin\|>|(?:\[CALL_ID\][\w-]+)?\[ARGS\]'
+    r"|[^\n]{0,80}?<\|message\|>|\**Action Input:\**)?\s*(?:```)?(?:json)?\s*"
 )
 _PARAMETER = re.compile(
     r"\s*(?:<(?P<tag>(?:[|｜]\w+[|｜]|\w+:)?parameter)(?:=|\s+name=)\"?(?P<key>[^\">]+)\"?[^>]*>(?P<value>.*?)</(?P=tag)>"
     r"|<arg_key>(?P<key2>.*?)</arg_key>\s*<arg_value>(?P<value2>.*?)</arg_value>)",
     re.DOTALL,
 )
-_LIST = re.compile(r"\s*\[(?=[A-Za-z_][\w.]*\()")
+_LIST = re.compile(r"\s*\[?(?=[A-Za-z_][\w.]*\()")
 _PYTHON = re.compile(r"(?:[\s,\[)]|print\()*(?P<name>[A-Za-z_][\w.]{0,127})\((?!\()")
 _OPENING = re.compile(r'\{\s*"\w+"\s*:\s*\[\s*\Z')  # of an object that lists calls
 _BRACE = re.compile(r'\{(?=\s*["}])')  # of an object: a name follows, or its end
@@ -135,9 +137,9 @@ class _Reader:
 
     def read(self, at: int) -> None:
         """Read all calls from an offset on, as long as there is room."""
-        if _LIST.match(self._text, at):  # calls in a list without a mark stand alone, or are none
+        if _LIST.match(self._text, at):  # calls in Python without a mark stand alone, or are none
             calls, end = self._python(at)
-            if not without_turn_end(self._text[end:]).strip(" \n]"):
+            if calls and not without_turn_end(self._text[end:]).strip(" \n]"):
                 self.calls, self.start = calls, at
                 return
         while self.has_room and (mark := _MARK.search(self._text, at)):
@@ -166,7 +168,7 @@ class _Reader:
         ) or begin  # a mark inside an object ends nothing
         close = _END.search(self._text, past, end)
         inner = self._text[begin : close.start() if close else end].strip()
-        if inner or close or end == len(self._text):
+        if inner or close or (end == len(self._text) and not self.calls):
             self.broken.append(fault(inner))
 
     def _behind(self, at: int) -> tuple[list[_Call], int]:

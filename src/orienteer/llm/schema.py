@@ -49,6 +49,7 @@ _QUOTED = r'"(?:[^"\\]|\\.)*+(?:"|\Z)|\'((?:[^\'\\]|\\.)*+)(?:\'|\Z)'
 _BRACKETS = re.compile(rf"{_QUOTED}|[\[\](){{}}]", re.DOTALL)
 # What stands in Python's or JavaScript's objects and not in JSON, outside of quoted texts.
 _FOREIGN = re.compile(rf"{_QUOTED}|\b(?:True|False|None)\b|\b([A-Za-z_]\w*+)\s*+[:=]|,(?=\s*[\]}}])", re.DOTALL)
+_ESCAPED = re.compile(r"(?<!\\)\\(?=[^\w\s\"\\/]|_)")  # as Markdown has it
 _QUOTES = re.compile(r'<escape>|<\|"\|>')  # Gemma's
 _FENCES = re.compile(r"\A\s*+(?:```\w*\s*+)?|(?<!\s)\s*+(?:```\s*+)?\Z")
 LONGEST_REPAIRED = 100_000
@@ -134,7 +135,7 @@ def _as_json(piece: re.Match[str]) -> str:
         return '"' + re.sub(r'(?<!\\)"', r"\"", quoted.replace("\\'", "'")) + '"'
     if name is not None:
         return f'"{name}":'
-    return {"True": "true", "False": "false", "None": "null", ",": ""}.get(piece[0], piece[0])
+    return {"True": "true", "False": "false", "None": "null", ",": ""}.get(piece[0], _ESCAPED.sub("", piece[0]))
 
 
 def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str, ...]:
@@ -231,7 +232,7 @@ def _as_kind(value: str, kind: str, form: JsonSchema) -> Iterator[JsonValue]:
         is_of_texts = kind == "array" and form.get("items", {}).get("type") == "string"
         is_bare = is_of_texts and value.strip() and not _SEVERAL.search(value)
         inner = [value] if is_bare else repaired(value)
-        if inner is not None and not faults(inner, form):
+        if inner is not None and not faults(inner, {**form, "minItems": 0}):
             yield inner
 
 
