@@ -12,6 +12,7 @@ from orienteer.llm import (
     Allowance,
     OpenAIConfig,
     OpenAIModel,
+    Probe,
     ScriptedModel,
     after_thinking,
     arguments_of,
@@ -856,6 +857,17 @@ def test_a_parameter_that_responses_refuse_is_learnt_as_well(responding):
     for _ in range(2):
         assert model.chat(QUESTION, sampling=Sampling(temperature=0.7)).message.content == "fine"
     assert ["temperature" in body for body in server.bodies] == [True, False, False]
+
+
+@pytest.mark.server
+def test_a_server_of_responses_alone_can_be_probed(responding):
+    server, model = responding(
+        response({"type": "function_call", "call_id": "c1", "name": "weather", "arguments": "{}"})
+    )
+    found = Probe(model).abilities()
+    assert (found.tools, found.required_tools, found.logprobs, found.usage) == ("kept", "kept", "ignored", "kept")
+    assert server.bodies[4]["tool_choice"] == "required"
+    assert all("max_output_tokens" in body for body in server.bodies)
 
 
 @pytest.mark.server

@@ -26,11 +26,12 @@ _THOUGHT = (
     r"<(?P<{0}>think|thinking|seed:think)>.*?(?:</(?P={0})>{1})|\[THINK\].*?(?:\[/THINK\]{1})"
     r"|(?:<\|start\|>assistant)?<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|(?=<\|(?:start|channel)\|>){1})"
 )
+_OR_NEVER = r"|\Z"  # a thought that is not closed goes on to the end
 # Some servers put the opening mark into the prompt, so that only the closing one is left.
 _DRAFT = re.compile(rf"(?:\s*(?:{_THOUGHT.format('tag', '')}))+|.*?</think>[ \t]*(?=\n)", re.DOTALL)
 _FINAL = re.compile(r"\s*(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>")
 _MARK = re.compile(
-    rf"(?P<thought>{_THOUGHT.format('of', '|' + chr(92) + 'Z')})"
+    rf"(?P<thought>{_THOUGHT.format('of', _OR_NEVER)})"
     r"|(?P<mark><(?:\w+:)?(?:tool_?calls?|(?:start_)?function_calls?)>|<function(?:=|\s+name=)"
     r"|<(?:[|｜]\w+[|｜]|\w+:)?invoke name="
     r"|<[|｜]tool▁call▁begin[|｜]>|<\|(?:tool_call(?:_begin|_start)?|python_(?:tag|start)|START_ACTION|tools_prefix)\|?>"
@@ -115,8 +116,10 @@ def object_in(text: str) -> str | None:
     """Return the first JSON object in a text, as text, or None."""
     reader = _Reader(text)
     for brace in _BRACE.finditer(text, after_draft(text)):
-        if not reader.has_room or (written := reader.value(brace.start(), repairs=False)[0]) is not None:
-            return written if reader.has_room else None
+        if not reader.has_room:
+            break
+        if (written := reader.value(brace.start(), repairs=False)[0]) is not None:
+            return written
     return None
 
 
