@@ -103,12 +103,11 @@ def read_spoken(text: str, *, turn: int = 0) -> SpokenCalls:
 def fault(inner: str) -> str:
     """Return a sentence for the model about a call that cannot be read."""
     shown = inner if len(inner) <= _MOST_SHOWN else f"{inner[:_MOST_SHOWN]} ..."
+    why = 'it needs the members "name" and "arguments"'
     try:
-        json.loads(inner)
-    except (ValueError, RecursionError) as error:
-        why = f"it is no JSON ({error})" if isinstance(error, ValueError) else "it nests too deeply"
-    else:
-        why = 'it needs the members "name" and "arguments"'
+        decode(inner)
+    except ValueError as error:
+        why = f"it is no JSON ({error})"
     return f"A tool call could not be read: {why}. It was: {shown}"
 
 

@@ -10,6 +10,7 @@ from orienteer.llm.forms import THOUGHTS, after_draft
 from orienteer.llm.schema import json_object, without_turn_end
 from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
 
+_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)  # what follows a backslash is a character, also a brace
 _BOX = re.compile(r"(?:(?<!\$)\$++|\\[(\[])?\s*\\boxed\{")
 _HALF_END = re.compile(r"(?:<[|｜/]?[^<>\s]{0,34}|(?:(?<!\$)\$++|\\[(\[])?\s*\\\w*|(?<!\$)\$++)\Z")
 _MOST_BOXES = 8  # of an answer
@@ -143,18 +144,11 @@ def settled(words: str) -> str:
 
 def closing_brace(text: str, start: int) -> int | None:
     """Return the index of the brace that closes the one open at `start`, or None."""
-    depth, at = 1, start
-    while at < len(text):
-        character = text[at]
-        if character == "\\":
-            at += 1  # what follows is a character, also a brace
-        elif character == "{":
-            depth += 1
-        elif character == "}":
-            depth -= 1
-            if not depth:
-                return at
-        at += 1
+    depth = 1
+    for sign in _BRACES.finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(sign[0], 0)
+        if not depth:
+            return sign.start()
     return None
 
 
