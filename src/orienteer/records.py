@@ -426,7 +426,8 @@ class Ranked(Record):
     """The characters of the question's words in a passage's `text`."""
     source: Source | None = None
     complete: bool = False
-    """It meets every condition of the question's reading; a hit that meets some of them is nearby."""
+    """It is of the set that answers: it meets every condition of the question's reading or plan. Of a list that has
+    such hits the others are nearby, or fill it up."""
     edges: tuple[WalkedEdge, ...] = ()
     """The edges that lead from it to nodes that the question names."""
     ends: tuple[EdgeEnd, ...] = ()
@@ -482,7 +483,9 @@ class Result(Record):
     reading: Reading | None = None
     """The reading of the question; None for methods without exact readings."""
     refusal: Refusal | None = None
-    """The reason why the question has no exact answer; None if it has one, and for methods without exact readings."""
+    """The reason why the question has no answer, or no exact one; None if nobody refused it."""
+    total: int | None = None
+    """The number of nodes of the set that answers, listed or not; None if no set was found exactly."""
     trajectories: tuple[Trajectory, ...] = Field(default=(), repr=False)
     usage: Usage = Field(default_factory=Usage)
     stopped_by: StoppedBy = "finish"
@@ -505,7 +508,7 @@ class Result(Record):
     @property
     def meeting(self) -> str | None:
         """A note on the number of nodes that meet all of a question, if they are none or too many for an answer."""
-        total = self.reading.total if self.reading is not None and self.answer is None else None
+        total = self.total if self.answer is None and self.refusal is None else None
         if not total:
             return None if total is None else "none: the graph holds no such thing"
         listed = sum(hit.complete for hit in self.hits)

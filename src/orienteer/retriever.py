@@ -429,23 +429,36 @@ class Retriever:
     ) -> Result:
         model = self.model if has_answer else None
         if model is not None and isinstance(method, Answering):
-            from orienteer.agents.answer import as_written
+            from orienteer.agents.answer import as_written, settled
 
-            answered = method.retrieve_and_answer(question, allowance, model)
+            answered = settled(method.retrieve_and_answer(question, allowance, model))
             return self._limited(as_written(answered), question, k, has_answer=True)
-        result = self._limited(method.retrieve(question, allowance), question, k, has_answer=has_answer)
+        result = method.retrieve(question, allowance)
+        has_declined = False
+        if card.needs_model and result.answer is not None:
+            from orienteer.agents.answer import settled
+
+            answered, result = result, settled(result)
+            has_declined = result is not answered
+        result = self._limited(result, question, k, has_answer=has_answer)
         # what was read exactly has its whole answer, and what a model would not read is not to be answered by one
         reading = result.reading
         is_read = reading is not None and (reading.complete or (result.refusal is not None and reading.by == "model"))
-        if model is None or result.answer is not None or is_read or allowance.is_stopped:
+        if result.answer is not None or is_read or has_declined or allowance.is_stopped or not has_answer:
             return result
-        from orienteer.agents.answer import answer, as_written
+        if model is None and (result.hits or result.refusal is not None):
+            return result
+        from orienteer.agents.answer import answer, as_written, without
+
+        if model is None:
+            return without(result)
 
         allowance.allow_answer()
         if allowance.hears_parts:  # whoever reads the answer while it is written sees what it cites
             for hit in result.hits:
                 allowance.tell(hit)
-        return as_written(answer(result, model=model, run=allowance, graph=self.graph))
+        is_faithful = bool(self._options.get("faithful"))
+        return as_written(answer(result, model=model, run=allowance, graph=self.graph, is_faithful=is_faithful))
 
     def _chosen(self, name: str) -> MethodCard:
         return chosen(name, self.graph, self.model)

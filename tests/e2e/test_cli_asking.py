@@ -19,6 +19,7 @@ RESULT = {"version", "question", "method", "hits", "answer", "long_answer", "usa
     "citations",
     "reading",
     "refusal",
+    "total",
 }
 USAGE = {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds", "usd"}
 

@@ -101,7 +101,7 @@ def test_search(clubs, cli):
     result = cli("search", clubs, "chess violin", "--json").json
     assert result.keys() == {
         *("version", "question", "method", "hits", "answer", "long_answer", "usage", "stopped_by", "notes"),
-        *("answer_kind", "citations", "reading", "refusal"),
+        *("answer_kind", "citations", "reading", "refusal", "total"),
     }
     assert all(hit.keys() == HIT for hit in result["hits"])
     assert set(ids(result)) == {hit.id for hit in Graph.open(clubs).search("chess violin")}

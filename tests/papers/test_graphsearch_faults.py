@@ -25,6 +25,7 @@ from fakes.deep_search import (
     study,
     sure,
 )
+from fakes.refusals import answer_of
 from orienteer.agents import NOT_THERE
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel
@@ -54,7 +55,8 @@ def test_not_in_the_evidence_is_a_sub_answer_and_an_answer(graph):
     )
     result = ask_faithful(graph, script, channels="semantic")
     assert script.shown("draft").count(f"Answer: {NOT_THERE}") == 3
-    assert (result.answer, result.long_answer) == (NOT_THERE, "Nothing says how often.")
+    assert answer_of(result) == NOT_THERE
+    assert result.refusal.text.endswith("and none answers; the model says: Nothing says how often.")
     assert result.hits
 
 
@@ -65,7 +67,7 @@ def test_empty_evidence_is_asked_about_no_one_and_is_never_an_answer(graph):
     shelf = Nothing(graph)
     result = ask_faithful(graph, script, base=shelf, verification=False)
     assert not set(script.calls) & {"sub-answer", "refine-semantic", "refine-relational", "answer"}
-    assert (result.answer, result.long_answer, result.hits) == (NOT_THERE, None, ())
+    assert (answer_of(result), result.hits) == (NOT_THERE, ())
     assert "S1: nothing was found: the shelf is empty" in result.notes
     assert shelf.queries[-1].text == QUESTION  # tried once more with the question itself
 
@@ -243,7 +245,7 @@ def test_empty_evidence_is_never_an_answer_in_the_lean_form(graph):
     script = Script(lean(lean_decompose=plan, lean_expand=planned()))
     result = ask(graph, script, base=Nothing(graph))
     assert script.calls == {"lean-decompose": 1, "lean-expand": 1}
-    assert (result.answer, result.hits) == (NOT_THERE, ())
+    assert (answer_of(result), result.hits) == (NOT_THERE, ())
 
 
 @pytest.mark.parametrize("name", [*LEAN, "graphsearch-draft"])
@@ -366,4 +368,4 @@ def test_the_words_for_no_answer_are_no_answer(graph, is_faithful, words):
     )
     result = ask(graph, script, faithful=is_faithful, channels="semantic", grounding=False, expansion=False)
     assert script.shown("draft").count(f"Answer: {NOT_THERE}") == 3
-    assert result.answer == NOT_THERE
+    assert answer_of(result) == NOT_THERE

@@ -22,6 +22,7 @@ from fakes.deep_search import (
     steps_of,
     study,
 )
+from fakes.refusals import answer_of
 from orienteer.agents import NOT_THERE
 from orienteer.llm import Allowance, Budget
 from orienteer.methods import (
@@ -176,7 +177,7 @@ def test_words_for_no_answer_are_put_into_no_sub_query(graph, words):
     if words == "[S1.C1]":
         assert (result.answer, result.notes) == (None, ("no answer: the model gave labels alone",))
     else:
-        assert result.answer == NOT_THERE
+        assert answer_of(result) == NOT_THERE
 
 
 @pytest.mark.parametrize("words", ["None", "no", "0", "Unknown Pleasures", "null island"])

@@ -21,6 +21,7 @@ from fakes.deep_search import (
     study,
     sure,
 )
+from fakes.refusals import answer_of
 from orienteer.agents import NOT_THERE
 from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import prompt_of
@@ -366,7 +367,8 @@ def test_the_answer_is_bare_and_the_sentences_stand_behind_it(graph):
     assert (result.answer, result.long_answer) == ("22 [c3]", "Titian died in Venice [titian][venice].")
     unknown = Script(lean(lean_answer={"answer": None, "explanation": "Nothing says so.", "cited": []}))
     result = ask(graph, unknown)
-    assert (result.answer, result.long_answer) == (NOT_THERE, "Nothing says so.")
+    assert answer_of(result) == NOT_THERE
+    assert result.refusal.text.endswith("the model says: Nothing says so.")
 
 
 RULES = {

@@ -7,6 +7,7 @@ import pytest
 from coast import BORN, QUESTION, prompts
 from fakes import Answer
 from fakes.limits import limits_in
+from fakes.refusals import answer_of
 from orienteer.agents import NOT_THERE
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.lab.evaluation import AskTask, Example, Gold, MethodVariant, outcome_of, short_answer
@@ -96,22 +97,23 @@ def test_what_is_wrong_with_an_answer_is_said(coast, words, note):
     assert note in result.notes[0]
 
 
-def test_not_in_the_evidence_is_an_answer(coast):
+def test_not_in_the_evidence_is_a_refusal(coast):
     result, _ = answered(coast, whole(coast), "Not in the evidence.")
-    assert (result.answer, result.notes) == (NOT_THERE, ())
+    assert (answer_of(result), result.notes) == (NOT_THERE, ())
     result, _ = answered(coast, whole(coast), "Much of gulls [C1]. Answer: not in the evidence.")
-    assert (result.answer, result.notes) == (NOT_THERE, ())
+    assert (answer_of(result), result.notes) == (NOT_THERE, ())
+    assert "; the model says: Much of gulls [" in result.refusal.text
 
 
 def test_without_evidence_nothing_is_asked_and_nothing_is_claimed(coast):
     result, seen = answered(coast, Evidence(reason="no name is known"))
-    assert (result.answer, seen, result.notes) == (NOT_THERE, [], ("no name is known",))
+    assert (answer_of(result), seen, result.notes) == (NOT_THERE, [], ("no name is known",))
 
 
 def test_a_part_that_holds_nothing_is_told(coast):
     passages = Evidence((Scored(coast.node("d#0"), 1.0),))
     result, seen = answered(coast, passages, answer_from="graph")
-    assert (result.answer, seen) == (NOT_THERE, [])
+    assert (answer_of(result), seen) == (NOT_THERE, [])
     assert result.notes == ("nothing of the evidence is graph",)
     assert [hit.id for hit in result.hits] == ["d#0"]
 

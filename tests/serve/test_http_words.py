@@ -102,8 +102,25 @@ def test_that_nothing_is_there_is_said_once(languages):
     none = ("Not in ", "the evidence.")
     with Scripted(languages, Answer(content="".join(none), parts=none)) as scripted:
         text = scripted.text()
-    assert text.startswith("Not in the evidence.\n\n[1] ")
+    assert text.startswith("not in the evidence: bm25 gave ")
+    assert "\n\n[1] " in text
     assert text.lower().count("not in the evidence") == 1
+
+
+def test_words_before_it_stay_and_the_refusal_follows(languages):
+    none = ("Nobody says. ", "Answer: not in", " the evidence")
+    with Scripted(languages, Answer(content="".join(none), parts=none)) as scripted:
+        text = scripted.text()
+    assert text.startswith("Nobody says.\n\n(no answer came of the words above)\n\nnot in the evidence: bm25 gave ")
+
+
+def test_a_question_that_no_rule_reads_says_so_before_its_nearest_hits(languages):
+    with serving({"languages": languages}) as client:
+        body = {"model": "orienteer/languages:anchor", "messages": [{"role": "user", "content": "Who blorped Python?"}]}
+        reply = client.post("/v1/chat/completions", body).json
+    text = reply["choices"][0]["message"]["content"]
+    assert text.startswith(reply["orienteer"]["refusal"]["text"])
+    assert "\n\n[1] " in text
 
 
 def test_a_client_that_shows_sources_is_told_them_beside_the_words(languages):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from fakes.refusals import answer_of
 from orienteer.agents import NOT_THERE, answer_as_written, answer_from_hits
 from orienteer.errors import ModelError
 from orienteer.llm import Allowance, Budget, ScriptedModel
@@ -58,13 +59,25 @@ def test_what_the_sentences_cite_counts_too():
     assert result.notes[-1] == "the answer is not parted from its reasoning"
 
 
-def test_that_not_all_hits_are_shown_is_said():
+def evidence(hits, **update):
+    _, [(messages, _)] = answered("x", RANKING.model_copy(update={"hits": hits, **update}))
+    return messages[1].content
+
+
+def test_that_not_all_hits_are_shown_is_said_and_never_as_the_number_that_was_found():
     hits = tuple(Ranked(id=f"n{at}", type="Gene", name=f"G{at}", score=1.0) for at in range(32))
-    _, [(messages, _)] = answered("x", RANKING.model_copy(update={"hits": hits}))
-    assert "[n19] G19 (Gene)\n20 of 32 shown\n" in messages[1].content
-    assert "[n20]" not in messages[1].content
-    _, [(messages, _)] = answered("x", RANKING.model_copy(update={"hits": hits[:20]}))
-    assert "shown" not in messages[1].content
+    shown = evidence(hits)
+    assert "[n19] G19 (Gene)\nthe best 20 hits are shown\n" in shown
+    assert "[n20]" not in shown
+    assert "32" not in shown
+    assert "shown" not in evidence(hits[:20])
+
+
+@pytest.mark.parametrize(("found", "listed", "shown"), [(252, 32, 20), (20, 20, 20), (7, 7, 7), (1, 1, 1)])
+def test_the_number_that_was_found_is_said_where_it_is_known(found, listed, shown):
+    """Hits that only fill the list up are none of them."""
+    hits = [Ranked(id=f"n{at}", type="Gene", name=f"G{at}", score=1.0, complete=at < listed) for at in range(32)]
+    assert f"\n{found} found in all, {shown} of them shown\n" in evidence(tuple(hits), total=found)
 
 
 def test_a_reason_that_hits_share_is_printed_once():
@@ -139,10 +152,25 @@ def test_what_the_model_thinks_aloud_is_no_part_of_the_answer():
 
 
 @pytest.mark.parametrize("words", ["not in the evidence", "Not in the evidence.", '"not in the evidence"'])
-def test_the_words_for_no_answer_are_exact(words):
+def test_the_words_for_no_answer_are_a_refusal(words):
     result, _ = answered(words)
-    assert result.answer == NOT_THERE == "not in the evidence"
-    assert result.notes == RANKING.notes
+    assert answer_of(result) == NOT_THERE
+    assert result.refusal.text == "not in the evidence: bm25 gave 2 hits, and none answers"
+    assert (result.notes, result.hits) == (RANKING.notes, HITS)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("Nothing tells of mice [Gene::9021].\nAnswer: not in the evidence", "Nothing tells of mice [Gene::9021]."),
+        ("Not in the evidence: no hit tells of mice.", "no hit tells of mice"),
+        ("Not in the evidence (mice are not told of).", "mice are not told of"),
+    ],
+)
+def test_what_is_lacking_is_said_in_the_models_words(words, said):
+    result, _ = answered(words)
+    assert answer_of(result) == NOT_THERE
+    assert result.refusal.text == f"not in the evidence: bm25 gave 2 hits, and none answers; the model says: {said}"
 
 
 @pytest.mark.parametrize(
@@ -201,9 +229,9 @@ def test_what_a_method_quotes_stays_as_it_is():
 
 def test_without_hits_nothing_is_asked():
     result, seen = answered("x", RANKING.model_copy(update={"hits": ()}))
-    assert (result.answer, seen) == (NOT_THERE, [])
+    assert (answer_of(result), seen) == (NOT_THERE, [])
     cut, seen = answered("x", RANKING.model_copy(update={"hits": (), "stopped_by": "error"}))
-    assert (cut.answer, seen) == (None, [])
+    assert (cut.answer, cut.refusal, seen) == (None, None, [])
 
 
 def test_a_spent_budget_leaves_the_ranking():

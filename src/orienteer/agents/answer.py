@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
+from orienteer.display import counted
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
@@ -19,7 +20,7 @@ from orienteer.llm import arguments_of
 from orienteer.llm.conversation import ask as ask_model, begin, no_answer, prompt_of
 from orienteer.llm.spoken import after_thinking, bare, may_be_thinking, settled
 from orienteer.protocols import LanguageModel, Run, StreamingRun
-from orienteer.records import AnswerPart, Citation, Question, Result, Sampling
+from orienteer.records import AnswerPart, Citation, Question, Refusal, Result, Sampling
 from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
 from orienteer.retrieval.graph_text import hit_title
 from orienteer.retrieval.query import ANSWER_TOKENS
@@ -36,6 +37,9 @@ _ANSWER = re.compile(r"(?:(?<!\*)\*+)?\b(?:final\s+)?answer\**\s*[:：]\**", re.
 _BEGUN = re.compile(r"\b(f(i(n(a(l\s*)?)?)?)?|(final\s+)?(a(n(s(w(er?)?)?)?)?|answer\**\s*[:：]?\**))\Z", re.IGNORECASE)
 _LONGEST_BEGUN = 40  # characters at the end that are looked at for it
 _FILLING = " \t\r\n*#"
+# The words that there is no answer, and nothing behind them but a sentence of its own.
+_DENIAL = re.compile(rf"[\s\"'*`]*{NOT_THERE}[\s\"'*`]*(?:$|[.,:;(–—-]+)", re.IGNORECASE)
+_SAID = 500  # characters of a refusal that a model wrote
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 
 
@@ -51,14 +55,16 @@ class AnswerParts(NamedTuple):
     """What the reply says before the answer."""
 
 
-def answer(result: Result, *, model: LanguageModel, run: Run, graph: Graph | None = None) -> Result:
+def answer(
+    result: Result, *, model: LanguageModel, run: Run, graph: Graph | None = None, is_faithful: bool = False
+) -> Result:
     """Return the result with an answer from its hits. The one call that it takes may use the run's reserve.
 
-    Beside the hits the model sees what agents said when they ended the search, how many hits there are, and the notes.
-    If passages are among the hits, the model reads every hit whole, as it reads other evidence.
+    Beside the hits the model sees what agents said when they ended the search, how many nodes were found if that is
+    known, and the notes; of a method in its paper's form (`is_faithful`), how many hits there are. If passages are among the hits, the model reads every hit whole, as it reads other evidence.
 
-    Without a hit nothing is spent. The answer is None, and the notes say why if the model fails, the budget is
-    spent, or the search itself was cut short. `stopped_by` stays what ended the search.
+    Without a hit nothing is spent. The answer is None, and the refusal says why if there is none; the notes say why if
+    the model fails or the budget is spent. `stopped_by` stays what ended the search.
     """
     if not result.hits:
         return without(result)
@@ -66,7 +72,9 @@ def answer(result: Result, *, model: LanguageModel, run: Run, graph: Graph | Non
         nodes = tuple(Scored(graph.node(hit.id), hit.score) for hit in result.hits)
         return answer_from(result, render(Evidence(nodes=nodes), graph, ANSWER_TOKENS), model=model, run=run)
     ids = tuple(hit.id for hit in result.hits)
-    return ask(result, "answer", _hits(result), lambda text: _by_ids(text, ids), model=model, run=run)
+    return ask(
+        result, "answer", _hits(result, is_faithful=is_faithful), lambda text: _by_ids(text, ids), model=model, run=run
+    )
 
 
 def answer_from(
@@ -110,7 +118,10 @@ def ask(
     run: Run,
     sampling: Sampling | None = None,
 ) -> Result:
-    """Return the result with the model's answer to a prompt, `prompts/NAME.md`, and the trajectory of the call."""
+    """Return the result with the model's answer to a prompt, `prompts/NAME.md`, and the trajectory of the call.
+
+    If the model says that there is no answer, it is a refusal.
+    """
     begun = begin(
         model,
         prompt_of(prompt),
@@ -133,13 +144,15 @@ def ask(
     notes = parts.notes if parts.text else (f"no answer: {why or 'the model said nothing'}",)
     text = spoken(parts.text)
     done = done.model_copy(update={"selected": parts.cited, "answer": text, "notes": notes})
-    return result.model_copy(
-        update={
-            "answer": text,
-            "long_answer": parts.reasoning or None,
-            "trajectories": (*result.trajectories, done),
-            "notes": (*result.notes, *notes),
-        }
+    return settled(
+        result.model_copy(
+            update={
+                "answer": parts.text or None,
+                "long_answer": parts.reasoning or None,
+                "trajectories": (*result.trajectories, done),
+                "notes": (*result.notes, *notes),
+            }
+        )
     )
 
 
@@ -147,7 +160,7 @@ class AnswerStream:
     """Reports the words of an answer to a run while they are written, exactly as the result will have them.
 
     What is not yet decided is held back: thoughts before the answer, a bracket that is still open, and what may be the
-    beginning of `Answer:`. If the reading of what was told changes after all, as by a second `Answer:`, nothing more
+    beginning of `Answer:` or of the words that there is none, which are no answer. If the reading of what was told changes after all, as by a second `Answer:`, nothing more
     is told, and the whole answer puts it right.
     """
 
@@ -170,7 +183,9 @@ class AnswerStream:
             self._tell(parts)
 
     def _tell(self, parts: AnswerParts) -> None:
-        words = "\n\n".join(filter(None, (parts.reasoning, parts.text)))
+        begun = parts.text.lstrip(" \"'*`").casefold()[: len(NOT_THERE)]
+        text = "" if NOT_THERE.startswith(begun) else parts.text
+        words = "\n\n".join(filter(None, (parts.reasoning, text)))
         if words != self._told and words.startswith(self._told):
             self._run.tell(AnswerPart(words.removeprefix(self._told)))
             self._told = words
@@ -187,15 +202,35 @@ def _decided(words: str) -> str:
 
 
 def without(result: Result) -> Result:
-    """Return the result of a search that found nothing. That is an answer too, unless the search was cut short."""
-    came_to_its_end = result.stopped_by in ("finish", "steps")
-    return result.model_copy(update={"answer": NOT_THERE if came_to_its_end else None})
+    """Return the result of a search that found nothing: refused, unless the search was cut short."""
+    return refused(result) if result.stopped_by in ("finish", "steps") else result
+
+
+def settled(result: Result) -> Result:
+    """Return a result as it is, or refused if its answer only says that there is none, whoever wrote it."""
+    words = _BRACKETS.sub("", result.answer or "")
+    if (denial := _DENIAL.match(words)) is None:
+        return result
+    return refused(result, " ".join(filter(None, (result.long_answer, words[denial.end() :].strip(" .)\"'*`")))))
+
+
+def refused(result: Result, said: str = "") -> Result:
+    """Return a result without an answer, and with a refusal: what was searched, and what a model `said` is lacking.
+
+    A refusal that is there already stays, with a note.
+    """
+    found = f"{counted(len(result.hits), 'hit')}, and none answers" if result.hits else "no hit"
+    what = one_line(single_spaced(said), _SAID)
+    text = f"{NOT_THERE}: {result.method} gave {found}{f'; the model says: {what}' if what else ''}"
+    without_answer = {"answer": None, "long_answer": None, "answer_kind": None, "citations": ()}
+    if result.refusal is not None:
+        return result.model_copy(update={**without_answer, "notes": (*result.notes, text)})
+    return result.model_copy(update={**without_answer, "refusal": Refusal(kind="not_here", text=text)})
 
 
 def spoken(text: str) -> str | None:
-    """Return an answer as results hold it: None for an empty one, and for \"not in the evidence\" just these words."""
-    words = _BRACKETS.sub("", text).casefold().strip(" .\"'*`")
-    return NOT_THERE if words == NOT_THERE else text or None
+    """Return an answer as readers take it up: None for an empty one, for one that says there is none `NOT_THERE`."""
+    return NOT_THERE if _DENIAL.match(_BRACKETS.sub("", text)) else text or None
 
 
 def with_ids(text: str, labels: Mapping[str, Collection[str]]) -> AnswerParts:
@@ -295,7 +330,7 @@ def _notes(parts: AnswerParts, nothing: str, where: str = "in the evidence") -> 
     return () if parts.cited or NOT_THERE in parts.text.casefold() else (f"the answer cites {nothing}",)
 
 
-def _hits(result: Result) -> str:
+def _hits(result: Result, *, is_faithful: bool) -> str:
     lines = [f"Question: {result.question}", "", "Evidence, best first:"]
     first: dict[str, str] = {}
     for hit in result.hits[:HITS]:
@@ -303,8 +338,14 @@ def _hits(result: Result) -> str:
         is_said = first[hit.why] != hit.id and len(hit.why) > len(same)  # a shared reason is written once
         lines.append(hit_title(hit))
         lines += [f"  {flat(part)}" for part in (same if is_said else hit.why, hit.text) if part]
-    if len(result.hits) > HITS:
-        lines.append(f"{HITS} of {len(result.hits)} shown")
+    shown = min(HITS, len(result.hits))
+    if result.total is not None:
+        lines.append(
+            f"{result.total} found in all, {min(shown, sum(hit.complete for hit in result.hits))} of them shown"
+        )
+    elif len(result.hits) > HITS:
+        # A ranking is as long as was asked for: its length is no number of anything.
+        lines.append(f"{HITS} of {len(result.hits)} shown" if is_faithful else f"the best {HITS} hits are shown")
     return "\n".join([*lines, *_search_notes(result)])
 
 

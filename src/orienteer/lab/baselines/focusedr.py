@@ -30,7 +30,7 @@ from itertools import groupby
 import numpy as np
 from pydantic import Field
 
-from orienteer.agents.answer import NOT_THERE, AnswerParts, ask, citations, parted, without
+from orienteer.agents.answer import AnswerParts, ask, citations, parted, without
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.cypher.expressions import read_expression
 from orienteer.cypher.patterns import read_path
@@ -250,9 +250,9 @@ class _CypherCourse:
 
     def named_first(self, result: Result) -> Result:
         """Return an answered result whose ranking begins with what its answer names, then cites."""
-        if result.answer in (None, NOT_THERE):
+        if result.answer is None:
             return result
-        answer, ranked = str(result.answer), self._reasons()
+        answer, ranked = result.answer, self._reasons()
         named = named_in(self._graph, ranked, answer)
         return named_first(result, self.workflow, (*named, *self._called(answer, named)), ranked)
 

@@ -30,7 +30,7 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import Field, field_validator
 
-from orienteer.agents.answer import answer_from, citations, spoken, with_ids
+from orienteer.agents.answer import answer_from, citations, with_ids
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
@@ -269,7 +269,7 @@ class SearchO1(PassageMethod[SearchO1Config]):
                 chain.named = {arrays.row(node): "cited in the answer" for node in answer.cited}
                 if answer.notes:
                     workflow.notes.append(f"the answer cites what was not found: {', '.join(answer.notes)}")
-                chain.answer = spoken(answer.text)
+                chain.answer = answer.text or None
                 if chain.answer is not None:
                     chain.reasoning = (
                         "\n".join(_MARKS.sub("", text) for text in (*chain.turns, turn.thought)).strip() or None

@@ -27,7 +27,7 @@ from typing import ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 from pydantic import Field
 
-from orienteer.agents.answer import NOT_THERE, answer_from
+from orienteer.agents.answer import answer_from
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.adjacency import Entries, span
 from orienteer.graph.reserved import PASSAGES
@@ -274,10 +274,10 @@ class _NodeTextMethod(Generic[_L]):
         graph, config = self._graph, self.config
         evidence = render_nodes(graph, written, config.context_tokens)
         result = answer_from(result, evidence, model=model, run=run, temperature=config.temperature)
-        if result.answer in (None, NOT_THERE):
+        if result.answer is None:
             return result
         rows = (row for node in written for row in (node.row, *node.rows))
-        named = named_in(graph, rows, str(result.answer))
+        named = named_in(graph, rows, result.answer)
         return named_first(result, workflow, named, {graph.arrays.row(hit.id): hit.why for hit in result.hits})
 
 

@@ -115,6 +115,7 @@ class Anchor:
             answer_kind=exact.kind,
             reading=exact.reading,
             refusal=exact.refusal,
+            total=exact.reading.total,
             trajectories=(
                 *exact.trajectories,
                 trajectory.model_copy(update={"answer": exact.answer, "notes": tuple(notes)}),

@@ -45,7 +45,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from orienteer.agents.answer import NOT_THERE, with_ids
+from orienteer.agents.answer import NOT_THERE, settled, with_ids
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.errors import BudgetExhausted
 from orienteer.graph.reserved import PASSAGES
@@ -140,7 +140,8 @@ class _GraphSearchCourse:
 
     def result(self) -> Result:
         result = self._flow.follow_and_rank(self._run, self._ranking)
-        return result.model_copy(update={"answer": self._conclusion.short, "long_answer": self._conclusion.long})
+        answer = {"answer": self._conclusion.short, "long_answer": self._conclusion.long}
+        return settled(result.model_copy(update=answer))
 
     def _answers(self) -> list[SubAnswer]:
         return [answer for inquiry in self._inquiries for answer in inquiry.answers]

@@ -341,9 +341,12 @@ def _usage(usage: Usage) -> dict[str, int]:
 
 
 def completion_in_words(result: Result, note: str | None, *, has_answer: bool = True) -> str:
-    """Return the answer (unless `has_answer` is False), its sentence, the numbered hits and the note as text."""
+    """Return the answer (unless `has_answer` is False) or why there is none, the numbered hits and the note as text."""
     places = {hit.id: place for place, hit in enumerate(result.hits, 1)}
     parts = [_numbered(result, "answer", places), _numbered(result, "long_answer", places)] if has_answer else []
+    if has_answer and not any(parts):
+        nothing = result.meeting or ("" if result.hits else "Nothing was found.")
+        parts = [result.refusal.text if result.refusal is not None else nothing]
     if has_answer:
         parts.append("\n".join(citation.told for citation in result.citations if citation.quote))
     is_read = result.reading is not None and result.reading.complete
@@ -353,8 +356,6 @@ def completion_in_words(result: Result, note: str | None, *, has_answer: bool = 
         why = "; ".join(filter(None, ("nearby" if is_read and not hit.complete else "", hit.why)))
         lines.append(f"[{place}] {hit.name} ({hit.type}, `{hit.id}`{where}){f': {why}' if why else ''}")
     parts.append("\n".join(lines))
-    if has_answer and not any(parts):
-        parts.append(result.refusal.text if result.refusal is not None else "Nothing was found.")
     parts.append(f"({note})" if note else "")
     return clean("\n\n".join(filter(None, parts)))
 

@@ -311,10 +311,10 @@ def answers_of(result: Result, *, larger_k: str, most_k: int | None = None) -> l
     answers = [answer for answer in (result.answer, result.long_answer) if answer is not None]
     if line and result.long_answer is not None and result.long_answer.endswith(line.removeprefix("count ")):
         answers.remove(result.long_answer)
-    if result.meeting is not None and reading is not None and reading.total is not None:
-        is_cut = reading.total > sum(hit.complete for hit in result.hits)
-        can_list = is_cut and (most_k is None or reading.total <= most_k)
-        answers.append(result.meeting + (f" ({larger_k}{reading.total} lists all)" if can_list else ""))
+    if result.meeting is not None and result.total is not None:
+        is_cut = result.total > sum(hit.complete for hit in result.hits)
+        can_list = is_cut and (most_k is None or result.total <= most_k)
+        answers.append(result.meeting + (f" ({larger_k}{result.total} lists all)" if can_list else ""))
     return answers
 
 
@@ -356,8 +356,4 @@ class SentWords:
         if result.answer is None:
             return None
         words = "\n\n".join(filter(None, (result.long_answer, result.answer)))
-        if words.startswith(self._text):
-            return words.removeprefix(self._text)
-        # "Not in the evidence." is read without its full stop.
-        shown, whole = ("".join(filter(str.isalnum, text.casefold())) for text in (self._text, words))
-        return "" if shown == whole else None
+        return words.removeprefix(self._text) if words.startswith(self._text) else None

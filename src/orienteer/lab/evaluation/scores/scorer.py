@@ -229,8 +229,14 @@ def _judged_score(name: str, judgements: Judgements) -> Callable[[Line], float |
 
 
 def gives_answers(lines: Sequence[Line]) -> bool:
-    """Return whether a method answers in words at all; one that only ranks has no measures of answers."""
-    return any(line.answer is not None for line in lines) or all(line.error is not None for line in lines)
+    """Return whether a method answers in words at all; one that only ranks has no measures of answers.
+
+    A question that was asked, and refused over what was found, counts as one that failed.
+    """
+    is_refused = [line.refusal is not None and line.reading is None for line in lines]
+    return any(line.answer is not None for line in lines) or all(
+        line.error is not None or refused for line, refused in zip(lines, is_refused, strict=True)
+    )
 
 
 def is_ranked(line: Line) -> bool:

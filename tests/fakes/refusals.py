@@ -1,0 +1,13 @@
+"""What a test asks of a result that has no answer."""
+
+from orienteer.agents import NOT_THERE
+from orienteer.records import Result
+
+
+def answer_of(result: Result) -> str | None:
+    """Return the answer, or `NOT_THERE` where nothing that was found answers: a refusal, and no answer beside it."""
+    if result.refusal is None or result.refusal.kind != "not_here":
+        return result.answer
+    assert (result.answer, result.long_answer, result.answer_kind, result.citations) == (None, None, None, ())
+    assert result.refusal.text.startswith(f"{NOT_THERE}: {result.method} gave ")
+    return NOT_THERE
