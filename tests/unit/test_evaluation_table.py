@@ -28,7 +28,7 @@ from orienteer.lab.evaluation import (
     value_order,
 )
 from orienteer.llm import ScriptedModel
-from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory, Usage
+from orienteer.records import Message, Observed, Question, Ranked, Refusal, Reply, Step, Trajectory, Usage
 
 INTERFACE = {"method", "n", "failed", "measures", "milliseconds", "usage"}  # what interface.md promises
 
@@ -124,6 +124,16 @@ def test_answers_are_measured_where_they_were_asked_for(tmp_path):
     assert (mean_of(row, "SetF1"), row.measures["SetF1"].n) == (0.5, 1)
     (unasked,) = score_runs([make_run(tmp_path, *lines)])
     assert "EM" not in unasked.measures
+
+
+def test_a_refusal_scores_as_a_wrong_answer_also_where_a_method_refused_every_question(tmp_path):
+    refused = Refusal(
+        kind="not_here", text="not in the evidence: ark gave 1 hit; the model says: no, Salt is not told of"
+    )
+    lines = [line(number, ["a"], answers=(gold,), refusal=refused) for number, gold in enumerate(("Salt", "no", "the"))]
+    measures = ["EM", "F1", "SubEM", "SubEM (lenient)"]
+    (row,) = score_runs([make_run(tmp_path, *lines, answers=True)], measures=measures)
+    assert [(row.measures[name].mean, row.measures[name].n) for name in measures] == [(0.0, 3)] * 4
 
 
 def test_a_method_that_only_ranks_has_no_measure_of_answers(tmp_path):

@@ -61,7 +61,8 @@ def answer(
     """Return the result with an answer from its hits. The one call that it takes may use the run's reserve.
 
     Beside the hits the model sees what agents said when they ended the search, how many nodes were found if that is
-    known, and the notes; of a method in its paper's form (`is_faithful`), how many hits there are. If passages are among the hits, the model reads every hit whole, as it reads other evidence.
+    known, and the notes; of a method in its paper's form (`is_faithful`), how many hits there are. If passages are
+    among the hits, the model reads every hit whole, as it reads other evidence.
 
     Without a hit nothing is spent. The answer is None, and the refusal says why if there is none; the notes say why if
     the model fails or the budget is spent. `stopped_by` stays what ended the search.
@@ -160,8 +161,8 @@ class AnswerStream:
     """Reports the words of an answer to a run while they are written, exactly as the result will have them.
 
     What is not yet decided is held back: thoughts before the answer, a bracket that is still open, and what may be the
-    beginning of `Answer:` or of the words that there is none, which are no answer. If the reading of what was told changes after all, as by a second `Answer:`, nothing more
-    is told, and the whole answer puts it right.
+    beginning of `Answer:`, or of the words that there is none, which are no answer. If the reading of what was told
+    changes after all, as by a second `Answer:`, nothing more is told, and the whole answer puts it right.
     """
 
     def __init__(self, run: Run, read: Callable[[str], AnswerParts]) -> None:
