@@ -28,6 +28,8 @@ from orienteer.methods import (
     property_uses,
 )
 from orienteer.records import Edge, Node, Question
+from orienteer.retriever import Retriever
+from orienteer.settings import Settings
 
 QUESTION = "Who worked at both Bell Labs and Google?"
 BOTH = [
@@ -252,6 +254,7 @@ def test_the_ranking_is_filled_up_behind_the_plans_answer(graph):
     assert ids(filled)[: len(bare.hits)] == ids(bare)
     assert len(filled.hits) == 20
     assert ids(ask(graph, BOTH, fill=True, faithful=True)) == ids(bare)
+    assert [hit.complete for hit in filled.hits] == [place < len(bare.hits) for place in range(20)]
 
 
 def test_filters_of_the_person_who_asks_hold(graph):
@@ -371,6 +374,99 @@ def test_sets_are_united_taken_away_counted_and_asked_for(graph, op, expected, g
     answer = {"nodes": None, "count": str(len(people)), "exists": "yes"}[give]
     assert (result.answer, result.answer_kind) == (answer, kind)
     assert "edges" in marks(result)
+
+
+TOWNS = [Node("rhine", "river", "Rhine"), *(Node(f"t{at:03}", "town", f"Town {at}", "a town") for at in range(252))]
+
+
+@pytest.fixture(scope="module")
+def rhine(build):
+    more = [Node(f"h{at:03}", "hill", f"Hill {at}", "a hill by the Rhine, near each town") for at in range(90)]
+    return build(TOWNS + more, [Edge("rhine", "passes", f"t{at:03}") for at in range(252)])
+
+
+def evidence_of(graph, steps, question="Which town does the Rhine pass?", k=100, **options):
+    """Return the result of a plan and of the model's answer over its hits, and the evidence that it was shown."""
+    seen = []
+
+    def policy(messages, tools, sampling):
+        if "You plan" in messages[0].content:
+            return json.dumps({"steps": steps, "answer": steps[-1]["into"]})
+        seen.append(messages[1].content)
+        return "not in the evidence"
+
+    retriever = Retriever(graph, "spark", model=ScriptedModel(policy), settings=Settings(), cypher=False, **options)
+    return retriever.ask(question, k), seen[0]
+
+
+def by_rhine(**search):
+    find = {"op": "lexical_search", "query": "Rhine", "node_types": ["river"], "k": 1, "into": "river", **search}
+    return [find, {"op": "match", "start": "river", "edge_types": ["passes"], "node_types": ["town"], "into": "towns"}]
+
+
+@pytest.mark.parametrize(("count", "k"), [(252, 100), (252, 10), (42, 100), (42, 20)])
+def test_the_evidence_says_how_many_a_plan_found_and_never_how_many_are_listed(rhine, count, k):
+    last = {"op": "filter", "of": "towns", "property": "name", "comparison": "!=", "value": "x", "into": "all"}
+    named = {"op": "filter", "of": "towns", "property": "name", "comparison": "contains", "value": "4", "into": "all"}
+    steps = [*by_rhine(), last if count == 252 else named]
+    expected = 252 if count == 252 else sum("4" in node.name for node in TOWNS)
+    result, shown = evidence_of(rhine, steps, k=k)
+    assert result.total == expected
+    assert [hit.complete for hit in result.hits] == [place < expected for place in range(k)]
+    assert f"\n{expected} found in all, {min(20, k)} of them shown" in shown
+    assert f"of {k}" not in shown
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [{"op": "lexical_search", "query": "town", "node_types": ["town"], "k": 100, "into": "towns"}],
+        by_rhine(k=3, node_types=[]),
+        [*by_rhine(), {"op": "limit", "of": "towns", "k": 90, "into": "some"}],
+    ],
+    ids=["the best of a search", "what the best of a search lead to", "a limit without an order"],
+)
+def test_what_a_search_or_a_limit_has_cut_has_no_number(rhine, steps):
+    result, shown = evidence_of(rhine, steps, question="Which towns?")
+    assert result.total is None
+    assert "found in all" not in shown
+    assert "100" not in shown
+
+
+def test_the_first_of_an_order_are_as_many_as_were_asked_for(rhine):
+    first = [{"op": "order", "of": "towns", "property": "name", "into": "o"}, {"op": "limit", "of": "o", "k": 3}]
+    first[-1]["into"] = "three"
+    assert evidence_of(rhine, [*by_rhine(), *first])[0].total == 3
+
+
+def test_the_number_is_of_what_the_question_allows(graph):
+    result = ask(graph, [at("Bell Labs", "b")], where=("born >= 1943",))
+    assert result.total == len(result.hits) < ask(graph, [at("Bell Labs", "b")]).total
+
+
+@pytest.mark.parametrize("options", [{}, {"fill": True}])
+def test_the_papers_course_counts_nothing(rhine, options):
+    result, shown = evidence_of(rhine, by_rhine(), faithful=True, **options)
+    assert (result.total, {hit.complete for hit in result.hits}) == (None, {False})
+    assert "\n20 of 100 shown" in shown
+
+
+def test_a_search_by_words_finds_all_of_just_the_name(build):
+    """Of namesakes, and where longer texts have the words of the name more often."""
+    nodes = [Node(f"r{at}", "river", "Po") for at in range(2)]
+    nodes += [Node(f"x{at}", "river", f"Po Po {at}", "Po Po Po and Po") for at in range(30)]
+    graph = build(nodes + [Node("t", "town", "Turin")], [Edge("r0", "passes", "t")])
+    step = {"op": "lexical_search", "query": "Po", "node_types": ["river"], "k": 1, "into": "po"}
+    assert set(found(graph, [step])) == {"r0", "r1"}
+    assert set(found(graph, [{**step, "query": "po", "k": 5}])) > {"r0", "r1"}
+    assert len(found(graph, [step], faithful=True)) == 1
+
+
+def test_the_prompt_teaches_union_difference_count_and_yes_or_no_by_examples(graph):
+    text = prompt(graph).partition("Examples:")[2]
+    assert all(word in text for word in ('"op": "union"', '"op": "difference"', '"give": "count"', '"give": "exists"'))
+    bare = prompt(graph, samples=False).partition("Examples:")[2]
+    assert '"op": "difference"' in bare
 
 
 def test_none_and_no_are_answers(graph):
@@ -807,11 +903,12 @@ def test_no_value_of_a_node_is_shown_where_that_is_not_allowed(build):
 def test_three_to_five_examples_are_made_of_the_graph_and_give_something(graph, shop):
     for one in (graph, shop):
         examples = examples_of(one, offers_cypher=False)
-        assert 3 <= len(examples) <= 5
+        assert 3 <= len(examples) <= 7
         for example in examples:
             plan = {
                 "steps": [step.model_dump(mode="json") for step in example.plan.steps],
                 "answer": example.plan.answer,
+                "give": example.plan.give,
             }
             assert "fallback" not in marks(ask(one, plan)), example.question
             assert example.question in prompt(one)

@@ -127,9 +127,7 @@ def test_answers_are_measured_where_they_were_asked_for(tmp_path):
 
 
 def test_a_refusal_scores_as_a_wrong_answer_also_where_a_method_refused_every_question(tmp_path):
-    refused = Refusal(
-        kind="not_here", text="not in the evidence: ark gave 1 hit; the model says: no, Salt is not told of"
-    )
+    refused = Refusal(kind="not_here", text="not in the evidence: ark gave 1 hit; the model says: no Salt here")
     lines = [line(number, ["a"], answers=(gold,), refusal=refused) for number, gold in enumerate(("Salt", "no", "the"))]
     measures = ["EM", "F1", "SubEM", "SubEM (lenient)"]
     (row,) = score_runs([make_run(tmp_path, *lines, answers=True)], measures=measures)

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from string import Template
 from threading import Lock
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
@@ -32,6 +32,7 @@ from orienteer.agents.agent import Agent, ByFinish
 from orienteer.agents.dialect import dialect_for
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Mode, VoteCount, checked_mode, concatenate, shuffle, vote
 from orienteer.llm.conversation import ELISION, prompt_of
 from orienteer.options import Options
@@ -136,7 +137,7 @@ class Ark:
         reasons = {row: why for _, session in reversed(courses) for row, why in session.reasons.items()}
         fuse = {"vote": vote, "order": concatenate}.get(self.config.fusion)
         fused = fuse(lists) if fuse is not None else shuffle(lists, np.random.default_rng(run.random_seed))
-        hits, notes = self._ranking(question, fused, reasons)
+        hits, notes, total = self._ranking(question, fused, reasons, [session for _, session in courses])
         agents = tuple(trajectory for trajectory, _ in courses)
         reranked = Reranked(())
         if isinstance(self._rerank, Reranking):
@@ -157,6 +158,7 @@ class Ark:
             method=self.name,
             hits=hits,
             **answered,
+            total=total,
             trajectories=trajectories,
             usage=sum((trajectory.usage for trajectory in trajectories), Usage()),
             stopped_by=_ending(agents),
@@ -230,8 +232,8 @@ class Ark:
         return open_plain(self._graph, self.config.mode, parameters)
 
     def _ranking(
-        self, question: Question, fused: Sequence[VoteCount], reasons: dict[int, str]
-    ) -> tuple[tuple[Ranked, ...], list[str]]:
+        self, question: Question, fused: Sequence[VoteCount], reasons: dict[int, str], sessions: Sequence[Session]
+    ) -> _Ranking:
         """Filter, cut and fill the fused list as configured; return the hits and notes on what was dropped or added."""
         graph, config, notes = self._graph, self.config, list[str]()
         mask = graph.arrays.mask(question.node_types or None, question.where)
@@ -242,6 +244,8 @@ class Ark:
             notes.append(f"{dropped} chosen node{'s' * (dropped > 1)} did not pass the filters")
         if not config.is_plain and len(chosen) > question.k:
             notes.append(f"{question.k} of {len(chosen)} chosen nodes are shown")
+        whole = _same([session.whole_answer for session in sessions if session.answer])
+        total = None if whole is None else len(whole) if mask is None else int(mask[whole].sum())
         chosen = chosen[: question.k]
         voted = len(chosen)
         if config.fill and voted < question.k:
@@ -263,7 +267,24 @@ class Ark:
             )
             for place, (row, votes) in enumerate(chosen)
         ]
-        return tuple(hits), notes
+        if total is not None:
+            hits = [hit.model_copy(update={"complete": bool(hit.votes)}) for hit in hits]
+        return _Ranking(tuple(hits), notes, total)
+
+
+class _Ranking(NamedTuple):
+    """The hits of all agents."""
+
+    hits: tuple[Ranked, ...]
+    notes: list[str]
+    total: int | None
+    """The number of nodes of the set that all agents chose, which may be more than the hits; None without one."""
+
+
+def _same(sets: Sequence[Rows | None]) -> Rows | None:
+    """Return the set that all of these are, or None."""
+    first = sets[0] if sets else None
+    return first if all(one is not None and first is not None and np.array_equal(one, first) for one in sets) else None
 
 
 class _Agreement:

@@ -39,11 +39,16 @@ class AddToAnswer:
         session = self._session
         notes: list[str] = []
         left_out = set(session.all_rows(texts.texts(arguments, "except") or [], notes).tolist())
-        wanted = session.all_ranked(texts.texts(arguments, "nodes") or [], notes)
+        references = texts.texts(arguments, "nodes") or []
+        wanted = session.all_ranked(references, notes)
         fresh = [row for row in dict.fromkeys(wanted) if row not in left_out and row not in session.answer]
         room = LARGEST_ANSWER - len(session.answer)
         if len(fresh) > room:
             notes.append(f"the answer holds {LARGEST_ANSWER} nodes at the most: {len(fresh) - room} were left out")
+        is_one = len(references) == 1 and session.is_set(references[0].strip()) and session.are_whole(references)
+        if fresh or left_out:
+            is_whole = is_one and not session.answer and not left_out
+            session.whole_answer = session.rows(references[0], []) if is_whole else None
         session.answer += fresh[:room]
         if reason := texts.text(arguments, "reasoning"):
             session.reasons |= dict.fromkeys(fresh[:room], reason)
@@ -67,6 +72,7 @@ class RemoveFromAnswer:
         gone = set(session.all_rows(texts.texts(arguments, "nodes") or [], notes).tolist())
         before = len(session.answer)
         session.answer = [row for row in session.answer if row not in gone]
+        session.whole_answer = None
         return Observation("\n".join([*notes, f"removed {before - len(session.answer)}; {state(session)}"]))
 
 

@@ -255,7 +255,8 @@ class SearchInNeighborhood:
         page = np.concatenate([best, others])[offset : offset + k]
         if query and mode == "lexical" and offset == 0 and not len(full):
             reply.say("0 have all words; best partial matches:")
-        name = session.save(rows, first=page)
+        is_whole = session.are_whole([texts.text(arguments, "node") or ""])
+        name = session.save(rows, first=page, is_whole=is_whole)
         what = f"{name}: all {len(rows)}. " if name else ""
         snippets = _snippets(reply, words, page)
         reply.page(
@@ -314,7 +315,7 @@ class ListNodes:
         reply = ReplyLines(session, notes)
         if group_by is not None:
             groups = grouped(graph.arrays, rows, group_by, sort=sort, descending=descending)
-            session.save(rows)
+            session.save(rows, is_whole=True)
             # The set has been saved whole: its groups are only a view of it, and are no nodes of the reply.
             saved = f"@{len(session.sets)}: " if session.saves_sets else ""
             what = f"{saved}{counted(len(rows), 'node')}, {counted(len(groups), 'value')}"
@@ -330,7 +331,7 @@ class ListNodes:
             return Observation(reply.text())
         order = ordered(graph.arrays, rows, sort, descending=descending)
         page = order.rows[offset : offset + k]
-        name = session.save(rows, first=order.rows)
+        name = session.save(rows, first=order.rows, is_whole=True)
         without = f", {order.missing} of them without {sort}" if order.missing else ""
         what = f"{f'{name}: ' if name else ''}{counted(len(rows), 'node')}{without}"
         reply.page(

@@ -97,8 +97,9 @@ class Session:
     `offers_offset` and `reply_characters`, which are `reply_tokens` of `characters_a_token` each. Of what a model names
     it gets rows by `rows`, `all_rows`, `ranked` or `all_ranked`, and types by `node_types` and `edge_types`; these add
     to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2` and so on: `sets` are those results, and
-    `last` names the last of them. `answer` holds the rows that were chosen, best first, `reasons` why, `is_finished`
-    and `comment` how the agent ended; `payment` is what pays for vectors.
+    `last` names the last of them. `answer` holds the rows that were chosen, best first, `reasons` why, `whole_answer`
+    the set that they are if they are one, `is_finished` and `comment` how the agent ended; `payment` is what pays for
+    vectors.
     """
 
     graph: Graph
@@ -122,6 +123,10 @@ class Session:
     """Whole results, each (n,) rows, ascending: what a walk starts from."""
     _shown: list[Rows] = field(default_factory=list, init=False)
     """The rows of each set that were shown, best first: an answer takes them in this order."""
+    _whole: set[int] = field(default_factory=set, init=False)
+    """The numbers of the sets that nothing has cut: all neighbours, and not the best so many of a search."""
+    whole_answer: Rows | None = None
+    """The saved set that the answer is, if it is one that nothing has cut, and nothing else."""
     answer: list[int] = field(default_factory=list)
     """Rows in the order in which they were chosen, which is the ranking."""
     reasons: dict[int, str] = field(default_factory=dict)
@@ -141,21 +146,23 @@ class Session:
         """The characters that a reply can have."""
         return int(self.reply_tokens * self.characters_a_token)
 
-    def save(self, rows: Rows, *, first: Rows | None = None) -> str:
+    def save(self, rows: Rows, *, first: Rows | None = None, is_whole: bool = False) -> str:
         """Save a whole result and return its name, or an empty string if this session saves none.
 
-        `first` holds the rows that were shown, best first.
+        `first` holds the rows that were shown, best first. `is_whole` if all nodes that meet what was asked are there,
+        so that their number is a number of them.
         """
         if not self.saves_sets:
             return ""
         self.sets.append(distinct(rows))
         self._shown.append(rows if first is None else first)
+        (self._whole.add if is_whole else self._whole.discard)(len(self.sets))
         return f"@{len(self.sets)}"
 
     def ranked(self, reference: str, notes: list[str]) -> list[int]:
         """Return the rows that a reference means, a saved set with its best rows first. Raises as `rows` does."""
         rows = self.rows(reference, notes)
-        if not self._is_set(reference.strip()):
+        if not self.is_set(reference.strip()):
             return [int(row) for row in rows]
         shown = self._shown[self._number(reference) - 1]
         return [int(row) for row in (*shown, *np.setdiff1d(rows, shown))]
@@ -190,7 +197,7 @@ class Session:
         Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
         """
         text = reference.strip()
-        if self._is_set(text):
+        if self.is_set(text):
             number = self._number(text)
             if not 1 <= number <= len(self.sets):
                 names = f"@1 to @{len(self.sets)}" if self.sets else "none yet"
@@ -209,7 +216,12 @@ class Session:
             notes.append(f"{sharing}. Read as {arrays.ids[candidates[0]]}; for another use its id")
         return np.array(candidates, np.int32)
 
-    def _is_set(self, text: str) -> bool:
+    def are_whole(self, references: Sequence[str]) -> bool:
+        """Return whether each of these is a node, or a saved set that nothing has cut."""
+        sets = (reference for reference in references if self.is_set(reference.strip()))
+        return all(self._number(reference) in self._whole for reference in sets)
+
+    def is_set(self, text: str) -> bool:
         """Return whether a reference is the name of a saved set; a node may have an id that looks like one."""
         return self.saves_sets and bool(_SET.fullmatch(text)) and self.graph.arrays.ids.find(text) is None
 

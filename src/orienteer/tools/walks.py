@@ -118,17 +118,18 @@ class Follow:
         reply = ReplyLines(session, notes)
         is_one = len(references) == 1 and len(start) == 1
         began = references[0] if is_one else f"{counted(len(start), 'node')}{self._members(start)}"
-        reply.say(" -> ".join([began, *self._trail(walked, reached.rows[order])]))
+        is_whole = session.are_whole(references)
+        reply.say(" -> ".join([began, *self._trail(walked, reached.rows[order], is_whole=is_whole)]))
         if not len(reached.rows):
             reply.say(f"0 nodes are reached. {self._around_the_end(walked)}")
             return reply.observation()
         return self._ranked(reply, reached, order[: texts.number(arguments, "k", texts.NEIGHBORS_K)], start)
 
-    def _trail(self, walked: Sequence[WalkedStep], best: Rows) -> Iterator[str]:
+    def _trail(self, walked: Sequence[WalkedStep], best: Rows, *, is_whole: bool) -> Iterator[str]:
         """Save the set of each step, the last with its best rows first, and yield its description."""
         for place, (before, rows, hop) in enumerate(walked, 1):
             is_last = place == len(walked)
-            name = self._session.save(rows, first=best if is_last else None)
+            name = self._session.save(rows, first=best if is_last else None, is_whole=is_whole)
             members = "" if is_last else self._members(rows)  # those of the last are listed
             why = ""
             if len(before) and not len(rows):
@@ -235,7 +236,7 @@ class IntersectNodes:
             return reply.observation()
         most = int(counts.max())
         best = rows[counts == most]
-        name = session.save(best)
+        name = session.save(best, is_whole=most == len(groups) and session.are_whole(references))
         what = f"all {len(groups)}" if most == len(groups) else f"{most} of {len(groups)}; none touches all"
         touch = "touches" if len(best) == 1 else "touch"
         head = f"{f'{name}: ' if name else ''}{counted(len(best), 'node')} {touch} {what}"

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +16,24 @@ from orienteer.errors import Error, TooManyEdges
 from orienteer.graph.store import Graph
 from orienteer.llm.conversation import prompt_of
 from orienteer.methods.spark.execution import Execution
-from orienteer.methods.spark.plan import CypherStep, FilterStep, FindStep, PlanStep, SparkPlan, check, step_json
+from orienteer.methods.spark.plan import (
+    CypherStep,
+    FilterStep,
+    FindStep,
+    Given,
+    MatchStep,
+    PlanStep,
+    SparkPlan,
+    check,
+    step_json,
+)
 from orienteer.query.likeness import is_date, is_price, quantity
 from orienteer.records import Direction, JsonValue, ToolCall, Triple
 from orienteer.retrieval.graph_text import PARTIAL, arrow, partly, triples_by_size, types_by_size
 from orienteer.text.sentences import CHARACTERS_A_TOKEN, one_line
 from orienteer.tools.toolbox import Toolbox
 
-MOST_EXAMPLES = 5
+MOST_EXAMPLES = 7
 _TRIPLES = 6  # of the largest ones that are tried
 _LOOKED_AT = 200  # nodes among which one for an example is sought
 _SECONDS = 5.0
@@ -49,6 +60,8 @@ class PlanExample(NamedTuple):
         words = dict(self.values)
         if isinstance(step, FindStep):
             return step.model_copy(update={"query": words.get(step.query, step.query)})
+        if isinstance(step, MatchStep):
+            return step.model_copy(update={"start": words.get(step.start, step.start)})
         if isinstance(step, FilterStep):
             return step.model_copy(update={"value": words.get(str(step.value), "<value>")})
         if isinstance(step, CypherStep):
@@ -66,23 +79,28 @@ class _Draft(NamedTuple):
     """With data of the graph, and without."""
     steps: list[dict[str, Any]]
     values: dict[str, str]
+    give: Given = "nodes"
 
 
-def examples_of(graph: Graph, *, offers_cypher: bool) -> tuple[PlanExample, ...]:
-    """Return up to five example plans, each of a different kind and each with a result over this graph."""
+def examples_of(graph: Graph, *, offers_cypher: bool, faithful: bool = False) -> tuple[PlanExample, ...]:
+    """Return up to seven example plans, each of a different kind and each with a result over this graph.
+
+    `faithful` ones have no steps beyond the paper's.
+    """
     makers: list[Callable[[Graph], Iterator[_Draft]]] = [_walks, _filters, _meets, _counts]
+    makers += [] if faithful else [_unites, _takes_away]
     makers.append(_statements if offers_cypher else _describes)
     examples = []
     for make in makers:
         for draft in make(graph):
-            checked = check(graph, {"steps": draft.steps, "answer": draft.steps[-1]["into"]})
-            if checked.plan is not None and _gives(graph, checked.plan, offers_cypher=offers_cypher):
+            checked = check(graph, {"steps": draft.steps, "answer": draft.steps[-1]["into"], "give": draft.give})
+            if checked.plan is not None and _gives(graph, checked.plan, offers_cypher=offers_cypher, faithful=faithful):
                 examples.append(PlanExample(*draft.questions, checked.plan, tuple(draft.values.items())))
                 break
     return tuple(examples[:MOST_EXAMPLES])
 
 
-def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool) -> bool:
+def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool, faithful: bool) -> bool:
     """Return whether a plan has a result."""
     toolbox = Toolbox.full(graph, offers_cypher=offers_cypher, names_first=False)
 
@@ -91,7 +109,10 @@ def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool) -> bool:
 
     try:
         # Without vectors: examples are the same for everyone, and cost no embedding.
-        return bool(Execution(graph, toolbox.session, use, seconds=_SECONDS, has_vectors=False).run(plan).rows)
+        execution = Execution(
+            graph, toolbox.session, use, seconds=_SECONDS, has_vectors=False, names_first=not faithful
+        )
+        return bool(execution.run(plan).rows)
     except Error:  # an example that cannot be run is none
         return False
 
@@ -208,6 +229,27 @@ def _counts(graph: Graph) -> Iterator[_Draft]:
         label = graph.schema.label(triple.type)
         question = f"Which {triple.target} has the most {triple.source} by {label}?"
         yield _Draft((question, question), steps, {})
+
+
+def _unites(graph: Graph) -> Iterator[_Draft]:
+    return _of_two(graph, "How many {} have the relation {!r} to {} or to {}?", "union", "count")
+
+
+def _takes_away(graph: Graph) -> Iterator[_Draft]:
+    return _of_two(graph, "Is there any {} that has the relation {!r} to {} and not to {}?", "difference", "exists")
+
+
+def _of_two(graph: Graph, asks: str, op: str, give: Given) -> Iterator[_Draft]:
+    """Yield drafts over what is around two nodes of a type, each begun with by its exact name."""
+    for triple in triples_by_size(graph)[:_TRIPLES]:
+        for one, other in pairwise(islice(_ends(graph, triple), 10)):
+            around = [_match(one.name, triple, "around_one"), _match(other.name, triple, "around_other")]
+            steps = [*around, {"op": op, "of": ["around_one", "around_other"], "into": "found"}]
+            values = {one.name: _word(triple.target), other.name: f"<name of another {triple.target}>"}
+            label = graph.schema.label(triple.type)
+            shown, masked = (asks.format(triple.source, label, *names) for names in (values, values.values()))
+            if len(values) == 2:
+                yield _Draft((shown, masked), steps, values, give)
 
 
 def _describes(graph: Graph) -> Iterator[_Draft]:
@@ -412,7 +454,8 @@ def prompt_for(
     lines = []
     for example in examples:
         seen = example if samples else example.without_values()
-        plan = {"steps": [step_json(step) for step in seen.plan.steps], "answer": seen.plan.answer}
+        plan: dict[str, Any] = {"steps": [step_json(step) for step in seen.plan.steps], "answer": seen.plan.answer}
+        plan |= {} if seen.plan.give == "nodes" else {"give": seen.plan.give}
         lines.append(f"{one_line(seen.question, 200)}\n{json.dumps(plan, ensure_ascii=False)}")
     examples_text = _fitted(lines, int(room * _EXAMPLES), "")
     return PlanPrompt(operations, _graph(graph, room - len(examples_text), samples=samples), examples_text or "none")

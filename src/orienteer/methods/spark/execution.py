@@ -78,6 +78,8 @@ class PlanOutcome(NamedTuple):
     """Its steps in words."""
     faults: tuple[PlanFault, ...] = ()
     set_joins: int = 0
+    is_whole: bool = False
+    """No search for the best so many, and no limit without an order, has cut the set or what it was made of."""
 
 
 class _Made(NamedTuple):
@@ -94,12 +96,22 @@ class Execution:
     """One run of a plan in one session. `use` runs a tool, so that the caller records the calls."""
 
     def __init__(
-        self, graph: Graph, session: Session, use: Use, *, seconds: float, has_vectors: bool, cut: bool = False
+        self,
+        graph: Graph,
+        session: Session,
+        use: Use,
+        *,
+        seconds: float,
+        has_vectors: bool,
+        cut: bool = False,
+        names_first: bool = False,
     ) -> None:
-        self._graph, self._session, self._use = graph, session, use
+        """`names_first` has a search by words take all nodes whose name its query is, then the best by words."""
+        self._graph, self._session, self._use, self._names_first = graph, session, use, names_first
         self._seconds, self._has_vectors, self._cut = seconds, has_vectors, cut
         self._sets = Sets(Store.of(graph), Budget(seconds=seconds))
         self._made: dict[str, _Made] = {}
+        self._whole: set[str] = set()
         self._said: dict[NodeSet, str] = {}
         self._answer: NodeSet = Every()
         self._joins = 0
@@ -111,6 +123,8 @@ class Execution:
         for step in steps:
             try:
                 self._made[step.into] = self._timed(step, may_be_empty)
+                if self._is_whole(step):
+                    self._whole.add(step.into)
             except Refused as refused:
                 fault = PlanFault(refused.kind, f"step {plan.steps.index(step) + 1} ({step.op}): {refused}")
                 return PlanOutcome(None, has_edges=has_edges, trail=trail, faults=(fault,), set_joins=self._joins)
@@ -121,7 +135,8 @@ class Execution:
         if len(made.rows) > OVER_RETRIEVAL and not made.is_ordered and plan.give == "nodes":
             text = f"the plan's answer holds {len(made.rows):,} nodes, more than {OVER_RETRIEVAL}"
             faults = (PlanFault("over-retrieval", text),)
-        return PlanOutcome(made.rows.tolist(), made.is_ordered, has_edges, trail, faults, self._joins)
+        is_whole = plan.answer in self._whole
+        return PlanOutcome(made.rows.tolist(), made.is_ordered, has_edges, trail, faults, self._joins, is_whole)
 
     def proof(self, row: int) -> Witness:
         """Return why a node is in the answer of the plan that ran. Raises `QueryStopped`."""
@@ -176,6 +191,29 @@ class Execution:
         wanted = value_text(step.value) if is_text else step.value
         return self._kept(base, Both((base.nodes, Meets(step.property, step.comparison, wanted))))
 
+    def _is_whole(self, step: PlanStep) -> bool:
+        """Return whether the set that a step has made is cut nowhere: a search may give all of a name, and no more."""
+        made = self._made[step.into]
+        if isinstance(step, FindStep):
+            return set(self._named(step)) == set(made.rows.tolist())
+        if isinstance(step, CypherStep):
+            words = step.query.casefold()
+            last = f"@{len(self._session.sets)}"
+            return not any(word in words for word in ("limit", "skip", "offset")) and self._session.are_whole([last])
+        if isinstance(step, LimitStep) and not made.is_ordered:
+            return False
+        return all(name in self._whole or name not in self._made for name in reads(step))
+
+    def _named(self, step: FindStep) -> list[int]:
+        """Return the nodes of just the name that a search by words asks for, of its types, in its set."""
+        if step.op != "lexical_search":
+            return []
+        types = self._types(step.node_types) or None
+        within = None if step.of is None else set(self._made[step.of].rows.tolist())
+        node_types = self._graph.arrays.node_types
+        named = [row for row in self._graph.arrays.candidates(step.query) if within is None or row in within]
+        return [row for row in named if types is None or int(node_types[row]) in types]
+
     def _kept(self, base: _Made, nodes: NodeSet) -> _Made:
         """Return a part of a set, in its order."""
         return _Made(nodes, base.rows[np.isin(base.rows, self._sets.rows(nodes))], base.is_ordered)
@@ -199,6 +237,8 @@ class Execution:
         else:
             with aside(self._session, np.sort(self._made[step.of].rows).astype(np.int32)) as among:
                 rows = self._call(step, "search_in_graph", **arguments, among=among)
+        if self._names_first and (named := self._named(step)):
+            rows = tuple(dict.fromkeys((*named, *rows)))[: max(step.k, len(named))]
         # Without a budget to embed the query there is nothing to cut by.
         if not wants_cut or self._session.payment.unpaid or not rows:
             return rows

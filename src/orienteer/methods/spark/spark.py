@@ -4,21 +4,22 @@ Paper: SAGE (004), section 2.2.A and appendix H; table 4: one call, one iteratio
 examples, and the plan alternates candidates by search with steps along typed edges. If it gives nothing, a search
 with the question's own words answers (BM25 + cosine).
 
-Defaults that are not the paper's; `faithful=True` turns 1 to 4 off:
+Defaults that are not the paper's; `faithful=True` turns 1 to 5 off:
 1. An invalid plan is sent back once with what is wrong. The paper has one call and no loop (section 3.2, C.7).
 2. A few values of nodes stand in the prompt if `samples` allows it.
 3. Plain search fills the ranking up behind what the plan found (`fill`).
 4. A plan may unite sets, take one away from another, and ask for a number, or for yes or no.
+5. A search by words takes all nodes of just that name first, and the result has the number of nodes that was found.
 
 Deviations:
-5. The plan is data of ten operations, one of which is a read-only Cypher statement. The paper's plan is Cypher; its
+6. The plan is data of ten operations, one of which is a read-only Cypher statement. The paper's plan is Cypher; its
    code runs generated Python, which could do anything that its process may.
-6. A set of the plan cannot stand in a Cypher statement: `intersect` brings the two together.
-7. Without vectors a vector search is one by words. The 0.6 and 0.4 of the fallback are ours to choose: see `hybrid`.
-8. A plan that puts its answer in order keeps that order; else the answer is ranked against the question, however many
+7. A set of the plan cannot stand in a Cypher statement: `intersect` brings the two together.
+8. Without vectors a vector search is one by words. The 0.6 and 0.4 of the fallback are ours to choose: see `hybrid`.
+9. A plan that puts its answer in order keeps that order; else the answer is ranked against the question, however many
    nodes it has. The paper's code ranks answers of 10 to 499 and drops larger ones.
-9. Near forms of types and properties are read as they are meant, an edge in the wrong direction is turned; notes tell.
-10. The prompt is our own.
+10. Near forms of types and properties are read as they are meant, an edge in the wrong direction is turned; notes tell.
+11. The prompt is our own.
 
 Nothing here looks at gold, and nothing runs again because of a poor score, as in the paper's evaluation code.
 """
@@ -101,6 +102,8 @@ class _Found(NamedTuple):
     """The fields of a result that is asked for a number, or for yes or no."""
     execution: Execution | None = None
     """What proves the rows."""
+    total: int | None = None
+    """The number of rows that the question allows, if the plan found all of them; the paper's course counts none."""
 
 
 class Spark:
@@ -126,16 +129,16 @@ class Spark:
             workflow.marks.append(FALLBACK)
             return workflow.plain_search()
 
-        answer: dict[str, str] = {}
+        answer: dict[str, Any] = {}  # Any: fields of a result
 
         def course() -> Any:  # Any: hits
             plan = self._plan(workflow)
             found = self._run(workflow, plan) if plan is not None else _Found()
-            answer.update(found.answer)
             hits = workflow.present(found.reasons)
-            if (hits or answer) and (len(hits) == question.k or not self.config.fill or self.config.faithful):
+            answer.update(found.answer, total=found.total if hits or found.answer else None)
+            if (hits or found.answer) and (len(hits) == question.k or not self.config.fill or self.config.faithful):
                 return self._proved(found, hits)
-            if not hits and not answer:
+            if not hits and not found.answer:
                 workflow.notes.append("the plan gave nothing: found by plain search")
                 # A plan that failed has no edges to its credit.
                 workflow.marks = [mark for mark in workflow.marks if mark != EDGES]
@@ -150,7 +153,7 @@ class Spark:
         """Made once a graph, at the first question."""
         return prompt_for(
             self._graph,
-            examples_of(self._graph, offers_cypher=self.config.cypher),
+            examples_of(self._graph, offers_cypher=self.config.cypher, faithful=self.config.faithful),
             tokens=self.config.prompt_tokens,
             samples=self.config.shows_values,
             has_vectors=self._graph.arrays.searcher.has_vectors,
@@ -192,6 +195,7 @@ class Spark:
             seconds=self.config.seconds,
             has_vectors=self._graph.arrays.searcher.has_vectors,
             cut=self.config.cut,
+            names_first=not self.config.faithful,
         )
         outcome = execution.run(plan)
         workflow.set_joins += outcome.set_joins
@@ -211,18 +215,22 @@ class Spark:
         order = "in the plan's order" if outcome.is_ordered else "ranked against the question"
         by = f"by the plan ({outcome.trail})"
         reasons = dict.fromkeys(rows, f"{by}, {order}")
-        if plan.give == "nodes":
-            return _Found(reasons, execution=execution)
         mask = self._graph.arrays.mask(question.node_types or None, question.where)
         count = len(rows) if mask is None else int(mask[np.array(rows, np.int32)].sum())
+        total = count if outcome.is_whole and not self.config.faithful else None
+        if plan.give == "nodes":
+            return _Found(reasons, execution=execution, total=total)
         text, kind = (str(count), "number") if plan.give == "count" else ("yes" if count else "no", "boolean")
         answer = {"answer": text, "answer_kind": kind, "long_answer": f"{text}, {by}"}
-        return _Found(reasons, answer, execution)
+        return _Found(reasons, answer, execution, total)
 
     def _proved(self, found: _Found, hits: tuple[Ranked, ...]) -> tuple[Ranked, ...]:
         """Return hits, those that the plan has found with their proofs, as many as the time of one step allows."""
         if found.execution is None:
             return hits
+        if not self.config.faithful:
+            own = {self._graph.arrays.ids[row] for row in found.reasons}
+            hits = tuple(hit.model_copy(update={"complete": hit.id in own}) for hit in hits)
         found.execution.allow()
         wording, proved = ProofWording(self._graph, found.execution.said), list(hits)
         for place, hit in enumerate(hits):
