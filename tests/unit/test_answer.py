@@ -7,7 +7,7 @@ from orienteer.agents import NOT_THERE, answer_as_written, answer_from_hits
 from orienteer.errors import ModelError
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.methods import Ark, ArkConfig
-from orienteer.records import Citation, Node, Question, Ranked, Result
+from orienteer.records import Citation, Edge, Node, Question, Ranked, Result
 
 HITS = (
     Ranked(id="Gene::9021", type="Gene", name="SOCS3", score=2.0, why="joined to asthma", text="A suppressor."),
@@ -95,6 +95,19 @@ def compounds(build):
     return build([Node(f"c{at:02}", "Compound", f"Compound {at}", "resembles Prazepam") for at in range(32)])
 
 
+@pytest.fixture(scope="module")
+def resembling(build):
+    nodes = [
+        Node(f"c{at:02}", "Compound", f"Compound {at}", "a compound", properties={"place": at}) for at in range(32)
+    ]
+    edges = [Edge(node.id, "resembles", "p") for node in nodes]
+    return build([*nodes, Node("p", "Compound", "Prazepam", "a compound", properties={"place": 99})], edges)
+
+
+def scripted(turns):
+    return ScriptedModel(lambda messages, *_: turns[sum(message.role == "assistant" for message in messages)])
+
+
 def asked(graph, turns, **options):
     """Return the result of an agent that plays these turns, and what the model sees that writes the answer."""
     seen = []
@@ -125,6 +138,65 @@ def test_a_count_beyond_the_hits_and_the_comment_of_finish_reach_the_answer(comp
     assert sent.count("resembles it: 32") == 1
     assert (result.answer, result.long_answer) == ("32", "32 compounds resemble it [c00].")
     assert len(result.trajectories[0].steps) == 2  # both calls of an end go in one turn
+
+
+ADDED = [
+    # Turns of an agent, and the number of the set that its answer is.
+    ([("follow", {"start": "Prazepam", "steps": [{"edge": "resembles"}]})], ["@1"], {}, 32),
+    ([("search_in_neighborhood", {"node": "Prazepam", "k": 5})], ["@1"], {}, 32),
+    ([("search_in_neighborhood", {"node": "Prazepam"}), ("intersect", {"nodes": ["@1", "@1"]})], ["@2"], {}, None),
+    ([("search_in_graph", {"query": "resembles", "k": 30})], ["@1"], {}, None),
+    (
+        [("search_in_graph", {"query": "Compound 01", "k": 3}), ("follow", {"start": "@1", "steps": [{}]})],
+        ["@2"],
+        {},
+        None,
+    ),
+    ([("search_in_neighborhood", {"node": "Prazepam"})], ["@1"], {"except": ["c00"]}, None),
+    ([("search_in_neighborhood", {"node": "Prazepam"})], ["@1", "Prazepam"], {}, None),
+    ([("search_in_neighborhood", {"node": "Prazepam"})], ["c00", "c01"], {}, None),
+]
+
+
+@pytest.mark.parametrize(("turn", "nodes", "more", "total"), ADDED)
+def test_a_set_that_is_the_whole_answer_has_its_number(resembling, turn, nodes, more, total):
+    turns = [turn, [("add_to_answer", {"nodes": nodes, **more}), ("finish", {})]]
+    result, sent = asked(resembling, turns)
+    assert result.total == total
+    assert ("32 found in all, 20 of them shown" in sent) == (total is not None)
+    assert {hit.complete for hit in result.hits} == {total is not None}
+
+
+def test_what_is_added_to_a_set_or_taken_out_of_it_leaves_no_number(resembling):
+    around = [("search_in_neighborhood", {"node": "Prazepam"}), ("add_to_answer", {"nodes": ["@1"]})]
+    for changed in (("add_to_answer", {"nodes": ["Prazepam"]}), ("remove_from_answer", {"nodes": ["c03"]})):
+        assert asked(resembling, [around, [changed], [("finish", {})]])[0].total is None
+    assert asked(resembling, [around, [("add_to_answer", {"nodes": ["@1"]})], [("finish", {})]])[0].total == 32
+
+
+def test_hits_that_fill_up_come_after_the_set_and_are_not_of_it(resembling):
+    turns = [
+        [("follow", {"start": "Prazepam", "steps": [{"edge": "resembles"}]})],
+        [("add_to_answer", {"nodes": ["@1"]}), ("finish", {})],
+    ]
+    found = Ark(resembling, scripted(turns), ArkConfig(agents=1, fill=True))
+    result = found.retrieve(Question(text="compound", k=33), Allowance())
+    assert [hit.complete for hit in result.hits] == [True] * 32 + [False] * (len(result.hits) - 32)
+    some = found.retrieve(Question(text="compound", where=("place < 10",)), Allowance())
+    assert (some.total, sum(hit.complete for hit in some.hits)) == (10, 10)
+
+
+def test_agents_that_chose_different_sets_leave_no_number(resembling):
+    def policy(messages, tools, sampling):
+        node = "Prazepam" if sampling.random_seed % 2 else "c00"
+        turns = [("search_in_neighborhood", {"node": node}), ("add_to_answer", {"nodes": ["@1"]}), ("finish", {})]
+        return [turns[min(sum(message.role == "assistant" for message in messages), 2)]]
+
+    def total(agents):
+        ark = Ark(resembling, ScriptedModel(policy), ArkConfig(agents=agents))
+        return ark.retrieve(Question(text="x"), Allowance(random_seed=1)).total
+
+    assert (total(1), total(2)) == (32, None)
 
 
 def test_the_papers_form_says_nothing_of_what_it_cut(compounds):
