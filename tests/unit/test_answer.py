@@ -97,11 +97,11 @@ def compounds(build):
 
 @pytest.fixture(scope="module")
 def resembling(build):
-    nodes = [
-        Node(f"c{at:02}", "Compound", f"Compound {at}", "a compound", properties={"place": at}) for at in range(32)
-    ]
-    edges = [Edge(node.id, "resembles", "p") for node in nodes]
-    return build([*nodes, Node("p", "Compound", "Prazepam", "a compound", properties={"place": 99})], edges)
+    names = [*(f"Compound {at}" for at in range(32)), "Prazepam"]
+    ids = [*(f"c{at:02}" for at in range(32)), "p"]
+    places = enumerate(zip(ids, names, strict=True))
+    nodes = [Node(one, "Compound", name, "a compound", properties={"place": at}) for at, (one, name) in places]
+    return build(nodes, [Edge(one, "resembles", "p") for one in ids[:-1]])
 
 
 def scripted(turns):
@@ -140,27 +140,24 @@ def test_a_count_beyond_the_hits_and_the_comment_of_finish_reach_the_answer(comp
     assert len(result.trajectories[0].steps) == 2  # both calls of an end go in one turn
 
 
+SEARCH = ("search_in_graph", {"query": "compound", "k": 30})
+AROUND = ("search_in_neighborhood", {"node": "Prazepam", "k": 5})
 ADDED = [
-    # Turns of an agent, and the number of the set that its answer is.
-    ([("follow", {"start": "Prazepam", "steps": [{"edge": "resembles"}]})], ["@1"], {}, 32),
-    ([("search_in_neighborhood", {"node": "Prazepam", "k": 5})], ["@1"], {}, 32),
-    ([("search_in_neighborhood", {"node": "Prazepam"}), ("intersect", {"nodes": ["@1", "@1"]})], ["@2"], {}, None),
-    ([("search_in_graph", {"query": "resembles", "k": 30})], ["@1"], {}, None),
-    (
-        [("search_in_graph", {"query": "Compound 01", "k": 3}), ("follow", {"start": "@1", "steps": [{}]})],
-        ["@2"],
-        {},
-        None,
-    ),
-    ([("search_in_neighborhood", {"node": "Prazepam"})], ["@1"], {"except": ["c00"]}, None),
-    ([("search_in_neighborhood", {"node": "Prazepam"})], ["@1", "Prazepam"], {}, None),
-    ([("search_in_neighborhood", {"node": "Prazepam"})], ["c00", "c01"], {}, None),
+    # Calls of an agent, what it adds to its answer, and the number of the set that this is.
+    ([("follow", {"start": "Prazepam", "steps": [{"edge": "resembles"}]})], {"nodes": ["@1"]}, 32),
+    ([AROUND], {"nodes": ["@1"]}, 32),
+    ([SEARCH], {"nodes": ["@1"]}, None),
+    ([SEARCH, ("intersect", {"nodes": ["@1", "@1"]})], {"nodes": ["@2"]}, None),
+    ([SEARCH, ("follow", {"start": "@1", "steps": [{}]})], {"nodes": ["@2"]}, None),
+    ([AROUND], {"nodes": ["@1"], "except": ["c00"]}, None),
+    ([AROUND], {"nodes": ["@1", "Prazepam"]}, None),
+    ([AROUND], {"nodes": ["c00", "c01"]}, None),
 ]
 
 
-@pytest.mark.parametrize(("turn", "nodes", "more", "total"), ADDED)
-def test_a_set_that_is_the_whole_answer_has_its_number(resembling, turn, nodes, more, total):
-    turns = [turn, [("add_to_answer", {"nodes": nodes, **more}), ("finish", {})]]
+@pytest.mark.parametrize(("turn", "added", "total"), ADDED)
+def test_a_set_that_is_the_whole_answer_has_its_number(resembling, turn, added, total):
+    turns = [turn, [("add_to_answer", added), ("finish", {})]]
     result, sent = asked(resembling, turns)
     assert result.total == total
     assert ("32 found in all, 20 of them shown" in sent) == (total is not None)
