@@ -12,11 +12,13 @@ from clinic import EDGES as CLINIC_EDGES, NODES as CLINIC_NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from fakes.limits import limits_in
+from fakes.refusals import answer_of
 from orienteer.agents import (
     ANSWER_NOW,
     EMPTY_ANSWER,
     NO_ANSWER,
     NO_MORE,
+    NOT_THERE,
     answer_in,
     read_answer_line,
     read_calls,
@@ -813,6 +815,20 @@ def test_a_model_that_only_talks_comes_to_an_end(asking):
     assert "the model gave no answer in \\answer{}" in result.notes
     assert any("plain search" in note for note in result.notes)
     assert result.hits
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("tools", ["all", "no-code"])
+def test_a_model_may_say_that_the_graph_does_not_hold_it_but_in_the_papers_form(asking, tools):
+    result, server = asking("I looked. \\answer{not in the evidence}", tools=tools)
+    assert answer_of(result) == NOT_THERE
+    assert len(server.bodies) == 1  # nobody is asked for another answer
+    system = server.bodies[0]["messages"][0]["content"]
+    assert "write \\answer{not in the evidence}: what you know besides is none." in system
+    _, server = asking("\\answer{synapse}", tools=tools, faithful=True)
+    system = server.bodies[0]["messages"][0]["content"]
+    assert "say your best answer all the same." in system
+    assert "not in the evidence" not in system
 
 
 @pytest.mark.server

@@ -262,6 +262,22 @@ def test_symmetric_edges_have_no_arrow_and_a_loop_is_one_edge(graph):
         assert rows(graph, f"MATCH (a){pattern}(a) RETURN a.id") == [("g1",)]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "is_concerned"),
+    [
+        ("(a:Gene)-[r]->(b:`side effect/harm`)", False),
+        ("(a:Order)<-[r]-(b)", False),
+        ("(b:`tick``type`)<-[:match|interacts]-(a)", False),
+        ("(a:Gene)-[r]->(b:Gene)", True),
+        ("(a)-[r]->(b)", True),
+        ("(a:Order)-[r*1..2]->(b)", True),
+    ],
+)
+def test_a_note_on_edges_without_direction_is_for_patterns_that_they_can_stand_in(graph, pattern, is_concerned):
+    found = Cypher(graph).query(f"MATCH {pattern} RETURN a.id, b.id")
+    assert any("interacts has no direction" in note for note in found.notes) == is_concerned
+
+
 def test_a_graph_that_was_replaced_meanwhile_still_answers_for_itself(scratch):
     path = scratch()
     old = Graph.from_records([Node("a", "T", "old")], (), path=path)

@@ -3,8 +3,9 @@
 import pytest
 
 from clinic import ask, members
+from fakes.inside import inside
 from orienteer.records import Edge, Node
-from orienteer.tools import Toolbox
+from orienteer.tools import Session, Toolbox, open_compact, open_plain, open_stateless
 
 
 def test_each_step_says_its_size_and_keeps_its_set(toolbox):
@@ -162,3 +163,63 @@ def test_a_walk_may_begin_with_a_list(toolbox):
 @pytest.mark.parametrize("steps", [[], [{}] * 5, [{"edges": "x"}], "associates"])
 def test_steps_that_are_none_come_back(toolbox, steps):
     assert ask(toolbox, "follow", start="d1", steps=steps).error == "BadCall"
+
+
+@pytest.fixture(scope="module")
+def authors(build):
+    """People who wrote books, a kind that a person is called after, and books that nobody wrote."""
+    nodes = [*(Node(f"p{at}", "person", f"Person {at}") for at in range(4)), Node("odd", "person", "place")]
+    nodes += [*(Node(f"b{at}", "book", f"Book {at}") for at in range(9)), Node("x", "place", "Hull")]
+    edges = [Edge(f"p{at % 3}", "wrote", f"b{at}") for at in range(7)] + [Edge("p3", "born_in", "x")]
+    return build(nodes, edges)
+
+
+@pytest.mark.parametrize("start", ["all book", "book", "all books", ["all book"]])
+def test_a_walk_begins_with_all_nodes_of_a_type(authors, start):
+    toolbox = Toolbox.full(authors)
+    found = ask(toolbox, "follow", start=start, steps=[{"edge": "wrote", "type": "person"}])
+    assert "it begins with 9 nodes, all of the type book" in found.text
+    assert "9 nodes -> @1 3 person" in found.text
+    assert found.nodes == ("p0", "p1", "p2")
+    assert "3 (3 paths) [p0] Person 0" in found.text
+
+
+def test_a_type_stands_wherever_a_walk_or_an_intersection_begins(authors):
+    toolbox = Toolbox.full(authors)
+    around = ask(toolbox, "search_in_neighborhood", node="all person", node_types=["book"])
+    assert around.text.splitlines()[0] == "it begins with 5 nodes, all of the type person"
+    assert "7 neighbours" in around.text
+    assert ask(toolbox, "intersect", nodes=["all book", "all place"]).text.count("it begins with") == 2
+
+
+def test_a_node_of_that_name_comes_before_the_type_and_a_near_name_is_no_type(authors):
+    toolbox = Toolbox.full(authors)
+    assert "it begins with" not in ask(toolbox, "follow", start="place", steps=[{}]).text
+    assert "it begins with 1 node, all of the type place" in ask(toolbox, "follow", start="all place", steps=[{}]).text
+    assert "Not in this graph: 'boook'" in ask(toolbox, "follow", start="boook", steps=[{}]).text
+    assert "Not in this graph: 'all'" in ask(toolbox, "follow", start="all ", steps=[{}]).text
+
+
+def test_a_very_large_type_is_refused_with_what_to_do(authors, monkeypatch):
+    monkeypatch.setattr(inside(Session), "_MOST_OF_KIND", 8)
+    found = ask(Toolbox.full(authors), "follow", start="all book", steps=[{}])
+    assert found.error == "BadOption"
+    assert "9 nodes of the type book, more than 8: begin with a search" in found.text
+
+
+def test_the_schema_offers_types_to_agents_and_not_in_the_papers_form(authors):
+    told = {spec.name: str(spec.parameters) for spec in Toolbox.full(authors).specs}
+    assert {name for name, text in told.items() if "all TYPE" in text} == {
+        "follow",
+        "intersect",
+        "search_in_neighborhood",
+    }
+    for toolbox in (
+        open_plain(authors, "lexical", ("node",)),
+        open_compact(authors, "lexical"),
+        open_stateless(authors),
+    ):
+        assert not any("all TYPE" in f"{spec.description} {spec.parameters}" for spec in toolbox.specs)
+        tool = "follow" if "follow" in {spec.name for spec in toolbox.specs} else "search_in_neighborhood"
+        start = {"start": "all book", "steps": [{}]} if tool == "follow" else {"node": "all book"}
+        assert "Not in this graph: 'all book'" in ask(toolbox, tool, **start).text

@@ -309,7 +309,11 @@ class PatternReader:
             )
         types = frozenset(triple.type for triple in triples)
         self._note_partial(types if pattern.types else ())
-        direction = self.direction(pattern, set(types))
+        fitting = set(types)
+        if not pattern.hops and names.view is None:  # a note on types that cannot stand here concerns nobody
+            ways = ((start.types, end.types), (end.types, start.types))
+            fitting = {edge.type for edge in triples if any(edge.source in a and edge.target in b for a, b in ways)}
+        direction = self.direction(pattern, fitting)
         value = self.scope.fresh()
         edge = PatternEdge(pattern, value, triples, not pattern.types, start, end, direction, is_shortest)
         self.edges.append(edge)

@@ -13,6 +13,7 @@ Deviations:
 4. A call that cannot be read is told back; in the paper's setting such a reply ends the course.
 5. The paper answers in words alone. The ranking holds the nodes that the answer names, then those that the calls
    have shown, small results first and the latest first. Without any, plain search stands in, and the notes say so.
+6. A model may say that the graph does not hold the answer. The paper's has to give one; `faithful=True` asks for it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import Literal, NamedTuple, Self, TypeAlias
 from pydantic import Field, field_validator, model_validator
 
 from orienteer.agents.agent import Agent, ByAnswerLine
+from orienteer.agents.answer import NOT_THERE
 from orienteer.agents.dialect import dialect_for, harmless
 from orienteer.agents.workflow import Workflow, WorkflowConfig, check_limits
 from orienteer.cypher.names import View, identifiers
@@ -49,6 +51,7 @@ from orienteer.tools.toolbox import Toolbox, open_scouting
 _NO_NODES = "no node that may be a hit is named in the answer or was shown by a call: found by plain search"
 _NAMED = 3  # node types that the prompt's first line names
 _SMALL = 20  # nodes of a result that was rather found than listed
+_GUESS, _REFUSE = "say your best answer all the same.", rf"write \answer{{{NOT_THERE}}}: what you know besides is none."
 _SECOND_TIER = "It is all of Python, in a process without network and without files but its own.\n"
 
 
@@ -157,6 +160,7 @@ class GraphScout:
             about=one_line(harmless(about)),
             dialect=DIALECT if self._tier == "monty" else _SECOND_TIER,
             max_calls=config.max_calls,
+            otherwise=_GUESS if config.faithful else _REFUSE,
         )
 
     @cached_property
@@ -252,6 +256,8 @@ class GraphScoutConfig(Options):
     """Edge types of a view whose arrow keeps its meaning: GENE_REGULATES_GENE, for GRBench's hetionet."""
     context_tokens: int = Field(default=24_000, ge=1)
     """Size of a request; beyond it the oldest observations are left out."""
+    faithful: bool = False
+    """The model has to answer, also where the graph does not hold it, as in the paper."""
 
     _check_mode = field_validator("mode")(checked_mode_or_auto)
 

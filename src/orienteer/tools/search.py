@@ -193,7 +193,9 @@ class SearchInNeighborhood:
     def __init__(self, session: Session, *, only: Collection[str] | None = None) -> None:
         self._session = session
         properties = {
-            "node": texts.PLAIN_NODE if only is not None else texts.node(saves_sets=session.saves_sets),
+            "node": texts.PLAIN_NODE
+            if only is not None
+            else texts.node(saves_sets=session.saves_sets, takes_kinds=session.takes_kinds),
             "query": texts.query(session.mode),
             "node_types": texts.NODE_TYPES,
             "edge_types": texts.EDGE_TYPES,

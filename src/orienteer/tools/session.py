@@ -87,6 +87,7 @@ _SET = re.compile(r"@\d+", re.ASCII)
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TOKENIZER = Tokenizer()
 _ALIKE = 0.75  # how much a type must look like the one that was written, to be taken for it
+_MOST_OF_KIND = 1_000_000  # nodes of a type that a call begins with
 
 
 @dataclass(slots=True, eq=False, repr=False, match_args=False)
@@ -115,6 +116,8 @@ class Session:
     """How searches rank if the model does not say. All modes but `lexical` need vectors."""
     offers_mode: bool = False
     """Whether the model may say how a search is to rank."""
+    takes_kinds: bool = False
+    """Whether `all TYPE`, or the name of a type that no node has, means all nodes of the type."""
     offers_passages: bool = False
     """Whether a search takes passages, whose meaning counts as well as that of the query."""
     offers_offset: bool = False
@@ -191,7 +194,7 @@ class Session:
     def rows(
         self, reference: str, notes: list[str], *, mask: Mask | None = None, kinds: KindMask | None = None
     ) -> Rows:
-        """Return the rows that a reference means: `@3`, an id, a name, or `name (Type)`.
+        """Return the rows that a reference means: `@3`, an id, a name, `name (Type)`, or if kinds are taken `all TYPE`.
 
         Of several nodes with one name, those with an edge that passes the filters are taken, and a note says so.
         Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
@@ -203,6 +206,8 @@ class Session:
                 names = f"@1 to @{len(self.sets)}" if self.sets else "none yet"
                 raise BadOption(f"There is no saved set {text}; there are {names}.")
             return self.sets[number - 1]
+        if self.takes_kinds and (types := self._kind(text, notes)):
+            return self._of_kind(types, notes)
         arrays, candidates = self.graph.arrays, self._named(text, notes)
         if len(candidates) > 1:
             if self.mends_names:
@@ -215,6 +220,27 @@ class Session:
         elif (sharing := shared_name(arrays, text)) is not None:
             notes.append(f"{sharing}. Read as {arrays.ids[candidates[0]]}; for another use its id")
         return np.array(candidates, np.int32)
+
+    def _kind(self, text: str, notes: list[str]) -> list[str]:
+        """Return the node type that a reference means as a whole, none if a node is called so."""
+        name = text.removeprefix("all ").strip()
+        if not name or self.graph.arrays.candidates(text):
+            return []
+        try:
+            if name == text:  # a near form may be that of a node's name
+                self.graph.arrays.types.node_numbers([name])
+            return self.node_types([name], notes)
+        except UnknownType:
+            return []
+
+    def _of_kind(self, types: list[str], notes: list[str]) -> Rows:
+        """Return all nodes of a type, with a note. Raises `BadOption` for very many."""
+        count = self.graph.schema.node_types[types[0]]
+        if count > _MOST_OF_KIND:
+            more = f"there are {count:,} nodes of the type {types[0]}, more than {_MOST_OF_KIND:,}"
+            raise BadOption(f"{more}: begin with a search, or with nodes by name")
+        notes.append(f"it begins with {counted(count, 'node')}, all of the type {types[0]}")
+        return self.graph.arrays.all_of(types)
 
     def are_whole(self, references: Sequence[str]) -> bool:
         """Return whether each of these is a node, or a saved set that nothing has cut."""

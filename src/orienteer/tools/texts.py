@@ -188,24 +188,26 @@ MODE: dict[str, Any] = {
 }
 
 
-def node(*, saves_sets: bool) -> dict[str, Any]:
-    """Return the schema of a node; if sets are saved, a set may replace it."""
-    return {"type": "string", "description": _reference(saves_sets)}
+def node(*, saves_sets: bool, takes_kinds: bool = False) -> dict[str, Any]:
+    """Return the schema of a node; if sets are saved, a set may replace it, and where kinds are taken a node type."""
+    return {"type": "string", "description": _reference(saves_sets, takes_kinds)}
 
 
-def nodes(*, saves_sets: bool) -> dict[str, Any]:
-    """Return the schema of a list of nodes; if sets are saved, of sets too."""
-    return {**PLAIN_NODES, "description": f"Each one {_reference(saves_sets)}"}
+def nodes(*, saves_sets: bool, takes_kinds: bool = False) -> dict[str, Any]:
+    """Return the schema of a list of what `node` takes."""
+    return {**PLAIN_NODES, "description": f"Each one {_reference(saves_sets, takes_kinds)}"}
 
 
-def node_or_nodes(*, saves_sets: bool) -> dict[str, Any]:
-    """Return the schema of a node or a list of them; if sets are saved, of sets too."""
-    return {**PLAIN_NODES, "type": ["string", "array"], "description": f"{_reference(saves_sets)}; or a list of them"}
+def node_or_nodes(*, saves_sets: bool, takes_kinds: bool = False) -> dict[str, Any]:
+    """Return the schema of what `node` takes, or a list of it."""
+    own = _reference(saves_sets, takes_kinds)
+    return {**PLAIN_NODES, "type": ["string", "array"], "description": f"{own}; or a list of them"}
 
 
-def _reference(saves_sets: bool) -> str:
-    own = "a node's id or exact name"
-    return f"{own}, `name (Type)`, or a saved set such as @2" if saves_sets else f"{own}, or `name (Type)`"
+def _reference(saves_sets: bool, takes_kinds: bool) -> str:
+    ways = ["a node's id or exact name", "`name (Type)`"]
+    ways += ["a saved set such as @2"] * saves_sets + ["`all TYPE` for all nodes of a type"] * takes_kinds
+    return f"{', '.join(ways[:-1])}, or {ways[-1]}"
 
 
 def query(mode: Mode) -> dict[str, Any]:

@@ -102,7 +102,14 @@ class Toolbox:
                 **({"more": list(more)} if more else {}),
             },
         )
-        session = Session(graph, reply_tokens, mode=mode, offers_mode=offers_mode, offers_passages=offers_passages)
+        session = Session(
+            graph,
+            reply_tokens,
+            mode=mode,
+            offers_mode=offers_mode,
+            offers_passages=offers_passages,
+            takes_kinds=True,
+        )
         tools: tuple[Tool, ...] = (
             SearchInGraph(session, names_first=names_first),
             SearchInNeighborhood(session),

@@ -27,6 +27,7 @@ _FOLLOW_STATELESS = (
     "Walk several typed steps from a node or a list of nodes, and rank what is reached by how many distinct nodes of "
     "the step before touch it. Use it for questions of two hops and for 'which X has the most Y'."
 )
+_OF_KINDS = " Where no node is named, begin with all nodes of a type, `all TYPE`."
 _STEP = {
     "type": "object",
     "properties": {
@@ -86,11 +87,11 @@ class Follow:
         self._session = session
         steps = {"type": "array", "items": _STEP, "minItems": 1, "maxItems": LONGEST_WALK}
         properties: dict[str, Any] = {
-            "start": texts.node_or_nodes(saves_sets=session.saves_sets),
+            "start": texts.node_or_nodes(saves_sets=session.saves_sets, takes_kinds=session.takes_kinds),
             "steps": steps,
             "k": texts.count(texts.NEIGHBORS_K),
         }
-        description = _FOLLOW if session.saves_sets else _FOLLOW_STATELESS
+        description = (_FOLLOW if session.saves_sets else _FOLLOW_STATELESS) + _OF_KINDS * session.takes_kinds
         self.spec = texts.spec("follow", description, properties, ["start", "steps"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
@@ -197,7 +198,7 @@ class IntersectNodes:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        nodes = {**texts.nodes(saves_sets=session.saves_sets), "minItems": 2}
+        nodes = {**texts.nodes(saves_sets=session.saves_sets, takes_kinds=session.takes_kinds), "minItems": 2}
         self.spec = texts.spec(
             "intersect",
             _INTERSECT if session.saves_sets else _INTERSECT_STATELESS,
