@@ -148,8 +148,9 @@ class Retriever:
             ('Yukihiro Matsumoto <-designed_by- Ruby', 'Ruby')
 
         The answer is the method's own. If it has none, one more call asks the model over the hits, unless the question
-        was read exactly, or `reader` or `documents` refused it; without a model it is None. `question`, `k`,
-        `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`.
+        was read exactly, or `reader` or `documents` refused it; without a model it is None. If nothing that was found
+        answers, it is None, and `refusal` says why. `question`, `k`, `node_types`, `where`, `reading` and `budget`, and
+        what is raised, are those of `search`.
         """
         record = self._question(question, k, node_types, where, reading)
         return self._run(record, k, self._allowance(budget, has_answer=True), has_answer=True)
