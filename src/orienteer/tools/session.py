@@ -95,12 +95,12 @@ class Session:
     """What one agent has done with one graph: what a tool is made of. Not safe to share among threads.
 
     A tool reads `graph` and, for its defaults, `mode`, `saves_sets`, `takes_kinds`, `mends_names`, `offers_mode`,
-    `offers_passages`, `offers_offset` and `reply_characters`, which are `reply_tokens` of `characters_a_token` each. Of what a model names
-    it gets rows by `rows`, `all_rows`, `ranked` or `all_ranked`, and types by `node_types` and `edge_types`; these add
-    to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2` and so on: `sets` are those results, `is_set`
-    knows their names, `last` has the last of these, and `are_whole` tells what nothing has cut. `answer` holds the rows
-    that were chosen, best first, `reasons` why, `whole_answer` the set that they are if they are one, `is_finished` and
-    `comment` how the agent ended; `payment` is what pays for vectors.
+    `offers_passages`, `offers_offset` and `reply_characters`, which are `reply_tokens` of `characters_a_token` each. Of
+    what a model names it gets rows by `rows`, `all_rows`, `ranked` or `all_ranked`, and types by `node_types` and
+    `edge_types`; these add to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2` and so on: `sets`
+    are those results, `is_set` knows their names, `last` has the last of these, and `are_whole` tells what nothing has
+    cut. `answer` holds the rows that were chosen, best first, `reasons` why, `whole_answer` the set that they are if
+    they are one, `is_finished` and `comment` how the agent ended; `payment` is what pays for vectors.
     """
 
     graph: Graph
