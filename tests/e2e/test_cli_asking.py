@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import threading
@@ -89,6 +90,21 @@ def test_ask_shows_what_a_model_says_that_calls_nothing(clubs, cli):
     assert lines[1].startswith("[1] search_in_graph(")
     assert not any("It is Ann" in line for line in lines)  # the answer is printed with the ranking
     assert passage.strip() in whole
+
+
+def test_a_models_refusal_is_printed_as_any_other_and_is_no_failure(clubs, cli):
+    said = "Nobody \x1b[31msings\u202e here.\n\nAnswer: not in the evidence"
+    with FakeServer(lambda body, before: Answer(content=said)) as server:
+        command = ("ask", clubs, "choir", "--method", "bm25", "--model", "fake", "--base-url", server.url)
+        ran, as_json = cli(*command), cli(*command, "--json")
+    assert (ran.code, as_json.code) == (0, 0)
+    first, *_, heading = ran.out.partition("1. ")[0].split("\n\n")[:2]
+    assert re.fullmatch(
+        r"not in the evidence: bm25 gave \d+ hits?, and none answers; the model says: Nobody .*sings.* here\.", first
+    )
+    assert heading.startswith("-- nearest --")
+    assert not {"\x1b", "\u202e"} & set(ran.out)
+    assert (as_json.json["answer"], as_json.json["refusal"]["kind"]) == (None, "not_here")
 
 
 def test_ask_keeps_types_conditions_and_k(clubs, cli):

@@ -306,6 +306,22 @@ def test_a_model_that_fails_is_told(talk, languages, searcher):
     assert "does not answer" in text_of(result)
 
 
+def test_a_model_that_finds_no_answer_says_so_above_the_nearest_hits(talk, languages):
+    def declining(messages, tools, sampling):
+        if not tools:
+            return "Nobody says. Answer: not in the evidence"
+        return [("add_to_answer", {"nodes": ["Rust"]}), ("finish", {})]
+
+    result = talk(
+        asked(languages, ScriptedModel(declining)),
+        lambda client: client.call_tool("ask", {"question": "Who blorped Rust?"}),
+    )
+    told = text_of(result).splitlines()
+    assert not result.is_error
+    assert told[0] == "not in the evidence: ark gave 1 hit, and none answers; the model says: Nobody says."
+    assert told[1:3] == ["1 hit, best first", "-- nearest --"]
+
+
 def test_a_model_that_fails_at_the_answer_leaves_the_hits(talk, languages):
     def failing_last(messages, tools, sampling):
         if not tools:
