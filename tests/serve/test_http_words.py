@@ -107,6 +107,14 @@ def test_that_nothing_is_there_is_said_once(languages):
     assert text.lower().count("not in the evidence") == 1
 
 
+@pytest.mark.parametrize("parts", [("N", "o"), ("It is so. Answer: Not", " in the evidence room")])
+def test_an_answer_that_begins_so_is_streamed_whole(languages, parts):
+    with Scripted(languages, Answer(content="".join(parts), parts=parts)) as scripted:
+        text = scripted.text()
+    assert text.startswith("".join(parts).replace(" Answer: ", "\n\n"))
+    assert "(" not in text.partition("[1]")[0]
+
+
 def test_words_before_it_stay_and_the_refusal_follows(languages):
     none = ("Nobody says. ", "Answer: not in", " the evidence")
     with Scripted(languages, Answer(content="".join(none), parts=none)) as scripted:

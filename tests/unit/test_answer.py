@@ -3,7 +3,7 @@
 import pytest
 
 from fakes.refusals import answer_of
-from orienteer.agents import NOT_THERE, answer_as_written, answer_from_hits
+from orienteer.agents import NOT_THERE, answer_as_written, answer_from_hits, answer_settled
 from orienteer.errors import ModelError
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.methods import Ark, ArkConfig
@@ -288,6 +288,12 @@ def test_an_answer_that_a_model_wrote_is_a_text_unless_its_method_says_more():
     result, _ = answered("SOCS3 [Gene::9021].")
     assert answer_as_written(result).answer_kind == "text"
     assert answer_as_written(result.model_copy(update={"answer_kind": "entity"})).answer_kind == "entity"
+
+
+def test_a_node_that_is_called_so_is_an_answer():
+    named = RANKING.model_copy(update={"answer": NOT_THERE, "answer_kind": "entity"})
+    assert answer_settled(named) is named
+    assert answer_of(answer_settled(named.model_copy(update={"answer_kind": None}))) == NOT_THERE
 
 
 def test_what_a_method_quotes_stays_as_it_is():

@@ -181,11 +181,12 @@ class AnswerStream:
     def end(self, parts: AnswerParts) -> None:
         """Report the rest of a whole answer, unless its words were not streamed."""
         if self._written:
-            self._tell(parts)
+            self._tell(parts, is_whole=True)
 
-    def _tell(self, parts: AnswerParts) -> None:
+    def _tell(self, parts: AnswerParts, *, is_whole: bool = False) -> None:
         begun = parts.text.lstrip(" \"'*`").casefold()[: len(NOT_THERE)]
-        text = "" if NOT_THERE.startswith(begun) else parts.text
+        is_none = _denial_in(parts.text) is not None if is_whole else NOT_THERE.startswith(begun)
+        text = "" if is_none else parts.text
         words = "\n\n".join(filter(None, (parts.reasoning, text)))
         if words != self._told and words.startswith(self._told):
             self._run.tell(AnswerPart(words.removeprefix(self._told)))
@@ -208,11 +209,17 @@ def without(result: Result) -> Result:
 
 
 def settled(result: Result) -> Result:
-    """Return a result as it is, or refused if its answer only says that there is none, whoever wrote it."""
-    words = _BRACKETS.sub("", result.answer or "")
-    if (denial := _DENIAL.match(words)) is None:
-        return result
-    return refused(result, " ".join(filter(None, (result.long_answer, words[denial.end() :].strip(" .)\"'*`")))))
+    """Return a result as it is, or refused if a model's answer only says that there is none."""
+    is_written = result.answer is not None and result.answer_kind in (None, "text")
+    said = _denial_in(result.answer or "") if is_written else None
+    return result if said is None else refused(result, " ".join(filter(None, (result.long_answer, said))))
+
+
+def _denial_in(text: str) -> str | None:
+    """Return what stands behind the words that there is no answer, or None if a text does not begin with them."""
+    words = _BRACKETS.sub("", text)
+    denial = _DENIAL.match(words)
+    return None if denial is None else words[denial.end() :].strip(" .)\"'*`")
 
 
 def refused(result: Result, said: str = "") -> Result:
@@ -231,7 +238,7 @@ def refused(result: Result, said: str = "") -> Result:
 
 def spoken(text: str) -> str | None:
     """Return an answer as readers take it up: None for an empty one, for one that says there is none `NOT_THERE`."""
-    return NOT_THERE if _DENIAL.match(_BRACKETS.sub("", text)) else text or None
+    return text or None if _denial_in(text) is None else NOT_THERE
 
 
 def with_ids(text: str, labels: Mapping[str, Collection[str]]) -> AnswerParts:

@@ -44,7 +44,8 @@ class RunCypher:
         rows = self._nodes(table)
         reply = ReplyLines(self._session)
         reply.say_all(map(flat, table.notes))
-        name = self._session.save(np.array(rows, np.int32), is_whole=not table.truncated) if rows else ""
+        is_cut = table.truncated or any(word in query.casefold() for word in ("limit", "skip", "offset"))
+        name = self._session.save(np.array(rows, np.int32), is_whole=not is_cut) if rows else ""
         about = f"{name}: {counted(len(set(rows)), 'node')} in " if name else ""
         cut = f", of which {len(table.rows)} were read" if table.truncated else ""
         head = f"{about}{counted(table.total, 'row')}{cut}: {flat(' | '.join(table.columns))}"
