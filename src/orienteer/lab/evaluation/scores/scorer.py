@@ -233,9 +233,8 @@ def gives_answers(lines: Sequence[Line]) -> bool:
 
     A question that was asked, and refused over what was found, counts as one that failed.
     """
-    is_refused = [line.refusal is not None and line.reading is None for line in lines]
     return any(line.answer is not None for line in lines) or all(
-        line.error is not None or refused for line, refused in zip(lines, is_refused, strict=True)
+        line.error is not None or (line.refusal is not None and line.reading is None) for line in lines
     )
 
 
