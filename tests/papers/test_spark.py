@@ -433,6 +433,15 @@ def test_what_a_search_or_a_limit_has_cut_has_no_number(rhine, steps):
     assert "100" not in shown
 
 
+def test_the_size_of_a_cut_set_is_no_answer_to_how_many(rhine):
+    steps = [{"op": "lexical_search", "query": "town", "node_types": ["town"], "k": 100, "into": "towns"}]
+    result = ask(rhine, {"steps": steps, "answer": "towns", "give": "count"})
+    assert (result.answer, result.total, len(result.hits)) == (None, None, 20)
+    assert any("its number is not told" in note for note in result.notes)
+    whole = ask(rhine, {"steps": by_rhine(), "answer": "towns", "give": "count"})
+    assert (whole.answer, whole.total) == ("252", 252)
+
+
 def test_the_first_of_an_order_are_as_many_as_were_asked_for(rhine):
     first = [{"op": "order", "of": "towns", "property": "name", "into": "o"}, {"op": "limit", "of": "o", "k": 3}]
     first[-1]["into"] = "three"

@@ -193,9 +193,7 @@ class SearchInNeighborhood:
     def __init__(self, session: Session, *, only: Collection[str] | None = None) -> None:
         self._session = session
         properties = {
-            "node": texts.PLAIN_NODE
-            if only is not None
-            else texts.node(saves_sets=session.saves_sets, takes_kinds=session.takes_kinds),
+            "node": texts.node(saves_sets=session.saves_sets, takes_kinds=session.takes_kinds),
             "query": texts.query(session.mode),
             "node_types": texts.NODE_TYPES,
             "edge_types": texts.EDGE_TYPES,
@@ -207,6 +205,7 @@ class SearchInNeighborhood:
         if session.offers_mode:
             properties["mode"] = texts.MODE
         if only is not None:
+            properties = {**properties, "node": texts.PLAIN_NODE}
             properties = {name: schema for name, schema in properties.items() if name in only}
         description = (
             _LOCAL + _OF_TYPES * ("node_types" in properties) + _OF_QUERY * ("query" in properties) + _OF_COUNTS

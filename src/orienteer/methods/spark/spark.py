@@ -218,7 +218,9 @@ class Spark:
         mask = self._graph.arrays.mask(question.node_types or None, question.where)
         count = len(rows) if mask is None else int(mask[np.array(rows, np.int32)].sum())
         total = count if outcome.is_whole and not self.config.faithful else None
-        if plan.give == "nodes":
+        is_cut = plan.give == "count" and total is None
+        workflow.notes += ["a search for the best or a limit cut the plan's set: its number is not told"] * is_cut
+        if plan.give == "nodes" or is_cut:
             return _Found(reasons, execution=execution, total=total)
         text, kind = (str(count), "number") if plan.give == "count" else ("yes" if count else "no", "boolean")
         answer = {"answer": text, "answer_kind": kind, "long_answer": f"{text}, {by}"}
