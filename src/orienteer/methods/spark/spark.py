@@ -102,8 +102,7 @@ class _Found(NamedTuple):
     """The fields of a result that is asked for a number, or for yes or no."""
     execution: Execution | None = None
     """What proves the rows."""
-    total: int | None = None
-    """The number of rows that the question allows, if the plan found all of them; the paper's course counts none."""
+    total: int | None = None  # of rows that the question allows; None if the set was cut, and in the paper's course
 
 
 class Spark:

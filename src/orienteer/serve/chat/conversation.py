@@ -226,9 +226,9 @@ class Chat:
             result, self._steps, words = self._listen(follow_up.question, k)
             self._result = result = result.model_copy(update={"usage": result.usage + follow_up.usage})
             # The model of the next question reads the answer, or why there is none and the first hits.
-            refused = result.refusal.text if result.refusal is not None else ""
-            hits = "; ".join(hit.name for hit in result.hits[:_CITED])
-            answer = result.answer or "; ".join(filter(None, (refused, hits))) or "nothing was found"
+            refused = [result.refusal.text] if result.refusal is not None else []
+            told = "; ".join([*refused, *(hit.name for hit in result.hits[:_CITED])])
+            answer = result.answer or told or "nothing was found"
             self._turns += [Turn("user", line), Turn("assistant", answer)]
             # Notes of every answer of the same retriever are printed once.
             notes = tuple(note for note in result.notes if note not in self._printed_notes)
