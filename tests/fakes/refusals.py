@@ -6,6 +6,7 @@ from orienteer.records import Result
 
 def answer_of(result: Result) -> str | None:
     """Return the answer, or `NOT_THERE` where nothing that was found answers: a refusal, and no answer beside it."""
+    assert result.answer != NOT_THERE, "these words are no answer"
     if result.refusal is None or result.refusal.kind != "not_here":
         return result.answer
     assert (result.answer, result.long_answer, result.answer_kind, result.citations) == (None, None, None, ())
