@@ -6,6 +6,7 @@ import time
 import weakref
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -413,21 +414,24 @@ class Retriever:
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
     def _result(self, question: Question, k: int, allowance: Allowance, *, has_answer: bool) -> Result:
-        result = self._answered(self._made, question, k, allowance, has_answer=has_answer)
+        first = self.method if self._then is None else replace(self.method, over=None)
+        result = self._answered(self._made, first, question, k, allowance, has_answer=has_answer)
         if self._then is None or question.reading is not None or allowance.is_stopped:
             return result
         assert isinstance(self._made, Leaving), "a card whose slot is `then` is of a method that leaves questions"
         why = self._made.leaves(question, result, self._then)
         if why is None:
             return result
-        other = self._answered(self._then, question, k, allowance, has_answer=has_answer)
+        assert self.method.over is not None, "it was made"
+        other = self._answered(self._then, self.method.over, question, k, allowance, has_answer=has_answer)
         calls = tuple(one for one in result.trajectories if one.model is not None)
         notes = (f"{why}: asked by {self._then.name}", *other.notes)
         return other.model_copy(update={"trajectories": (*calls, *other.trajectories), "notes": notes})
 
     def _answered(
-        self, method: Method, question: Question, k: int, allowance: Allowance, *, has_answer: bool
+        self, method: Method, card: MethodCard, question: Question, k: int, allowance: Allowance, *, has_answer: bool
     ) -> Result:
+        """Return the result of a method with this card, with an answer."""
         model = self.model if has_answer else None
         if model is not None and isinstance(method, Answering):
             from orienteer.agents.answer import as_written, settled
@@ -458,7 +462,8 @@ class Retriever:
         if allowance.hears_parts:  # whoever reads the answer while it is written sees what it cites
             for hit in result.hits:
                 allowance.tell(hit)
-        is_faithful = bool(self._options.get("faithful"))
+        options = self._inner_options if method is self._then else self._options
+        is_faithful = bool(options.get("faithful"))
         return as_written(answer(result, model=model, run=allowance, graph=self.graph, is_faithful=is_faithful))
 
     def _chosen(self, name: str) -> MethodCard:
