@@ -18,7 +18,7 @@ from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.llm import arguments_of
 from orienteer.llm.conversation import ask as ask_model, begin, no_answer, prompt_of
-from orienteer.llm.spoken import after_thinking, bare, may_be_thinking, settled
+from orienteer.llm.spoken import after_thinking, bare, bare_so_far, may_be_thinking
 from orienteer.protocols import LanguageModel, Run, StreamingRun
 from orienteer.records import AnswerPart, Citation, Question, Refusal, Result, Sampling
 from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
@@ -197,7 +197,7 @@ def _decided(words: str) -> str:
     """Return the beginning of a reply whose reading does not depend on what follows it."""
     if words.rfind("[") > words.rfind("]"):
         words = words[: words.rfind("[")]
-    words = settled(words).rstrip("# \n")
+    words = bare_so_far(words).rstrip("# \n")
     if (begun := _BEGUN.search(words, max(0, len(words) - _LONGEST_BEGUN))) is not None:
         words = words[: begun.start()].rstrip(_FILLING)
     return words

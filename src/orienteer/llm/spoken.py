@@ -130,7 +130,7 @@ def bare(text: str) -> str:
     return whole[2].strip() if whole else _BOLD.sub(r"\1", text)
 
 
-def settled(words: str) -> str:
+def bare_so_far(words: str) -> str:
     """Return the beginning of an answer that `bare` reads alike whatever follows: no open mark, no half of an end."""
     words = without_turn_end(_HALF_END.sub("", words)).rstrip()
     for mark in ("**", "`"):

@@ -278,8 +278,8 @@ class Store:
     def types_with(self, owner: str, name: str) -> tuple[str, ...]:
         """Return the types of the nodes, or edges, with a property, sorted."""
         if owner == "node":
-            rows = self.properties.rows(name) if name in self.properties.names else []
-            own = np.flatnonzero(np.bincount(self.node_types[rows], minlength=1))
+            rows = self.properties.rows(name) if name in self.properties.names else np.zeros(0, np.int32)
+            own = np.flatnonzero(np.bincount(self.node_types[rows], minlength=1)).tolist()
             return tuple(sorted(self.types.nodes[number] for number in own))
         having, _ = self.property(owner, name)
         mask, found = np.zeros(1 + len(self.extras or ()), np.bool_), set[int]()
