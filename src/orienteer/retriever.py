@@ -85,16 +85,19 @@ class Retriever:
         """The notes of every result of this retriever."""
         self.notes = (*self.notes, *_staleness(self.graph))
         self._random_seed = random_seed
-        by_method = options_by_method(settings)
+        by_method, given = options_by_method(settings), {**settings.options, **options}
         names = dict.fromkeys((self.method.name.partition(":")[0], self.method.name))  # of sage:ark, those of sage too
         own = {key: value for name in names for key, value in by_method.get(name, {}).items()}
-        self._options = self._checked({**own, **settings.options, **options})
+        passed = {key: value for key, value in given.items() if self._is_of_next(key)}
+        self._options = self._checked({**own, **{key: value for key, value in given.items() if key not in passed}})
         if self.method.slot == "seeds":
             self._choose_seeds()
         inner, config = self.method.over, None if self.method.over is None else self.method.over.config_class()
         self._inner_options: Mapping[str, Any] = {}
         if inner is not None and config is not None:
-            self._inner_options = config.read(by_method.get(inner.name, {}), where=f"{inner.name}.").chosen
+            self._inner_options = config.read(
+                {**by_method.get(inner.name, {}), **passed}, where=f"{inner.name}."
+            ).chosen
         with self._damage_told():
             below = None if inner is None else inner.make(self.graph, model=self.model, options=self._inner_options)
             self._then = below if self.method.slot == "then" else None
@@ -515,6 +518,12 @@ class Retriever:
                     failure = f"it failed ({type(error).__name__}: {error})"
                     raise Error(fault(group, name, failure)) from error
             raise
+
+    def _is_of_next(self, option: str) -> bool:
+        """Return whether an option is not the method's own, and is of the one that goes on: `agents`, of reader:ark."""
+        cards = (self.method, self.method.over) if self.method.slot == "then" else ()
+        configs = [card.config_class() if card is not None else None for card in cards]
+        return [config is not None and option in config.model_fields for config in configs] == [False, True]
 
     def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
         config = self.method.config_class()

@@ -156,7 +156,8 @@ def test_demo_needs_no_key_and_shows_how_it_reads_and_its_evidence(cli):
 
 
 def test_a_model_is_taken_from_flags(clubs, server, cli):
-    ran = cli("ask", clubs, "Who leads the Choir?", "--model", "fake", "--base-url", server.url, "--json")
+    model = ("--model", "fake", "--base-url", server.url, "--method", "ark")
+    ran = cli("ask", clubs, "Who leads the Choir?", *model, "--json")
     assert ran.code == 0, ran.err
     assert (ran.json["method"], ran.json["answer"]) == ("ark", "Ann leads it [ann].")
     assert (ran.json["hits"][0]["id"], ran.json["hits"][0]["votes"]) == ("ann", 3)
@@ -168,7 +169,7 @@ def test_a_model_is_taken_from_flags(clubs, server, cli):
 
 def test_a_model_is_taken_from_the_environment_and_from_the_file(clubs, server, home, cli, monkeypatch):
     (home / "orienteer.toml").write_text(
-        f'model = "of-the-file"\nbase_url = "{server.url}"\n[methods.ark]\nagents = 1\n'
+        f'model = "of-the-file"\nmethod = "ark"\nbase_url = "{server.url}"\n[methods.ark]\nagents = 1\n'
     )
     assert cli("ask", clubs, "Who leads the Choir?", "--json").json["usage"]["calls"] == 3
     assert server.bodies[-1]["model"] == "of-the-file"
@@ -218,7 +219,7 @@ def nobody():
 
 def test_a_server_that_does_not_run_is_told_while_it_is_tried_and_once_at_the_end(clubs, home, cli, nobody, users_file):
     users_file.write_text("[server]\nretries = 1\n")
-    command = ("ask", clubs, "Who leads the Choir?", "--model", "fake", "--base-url", nobody)
+    command = ("ask", clubs, "xyzzy", "--model", "fake", "--base-url", nobody)
     ran = cli(*command)
     assert (ran.code, ran.out) == (1, "")
     retrying, error = ran.err.splitlines()
@@ -286,7 +287,7 @@ def test_a_budget_that_cannot_be_kept_is_refused_before_anything_is_spent(clubs,
 
 
 def test_a_trace_is_shown_replayed_and_compared(clubs, tables, server, home, cli):
-    options = ("--model", "fake", "--base-url", server.url)
+    options = ("--model", "fake", "--base-url", server.url, "--method", "ark")
     assert cli("ask", clubs, "Who leads the Choir?", *options, "--trace", "one.jsonl").code == 0
     lines = (home / "one.jsonl").read_text().splitlines()
     assert [json.loads(line)["method"] for line in lines] == ["ark", "ark", "ark", "answer"]
@@ -314,7 +315,7 @@ def test_a_trace_is_shown_replayed_and_compared(clubs, tables, server, home, cli
 
 @pytest.mark.parametrize("options", [[], ["--set", "faithful=true"], ["--set", "tools=no-query"]])
 def test_every_methods_trace_is_replayed_to_the_letter(clubs, server, cli, options):
-    model = ("--model", "fake", "--base-url", server.url) if "--set" in options else ()
+    model = ("--model", "fake", "--base-url", server.url, "--method", "ark") if "--set" in options else ()
     assert cli("ask", clubs, "Who leads the Choir?", *model, *options, "--trace", "t.jsonl", "-q").code == 0
     replayed = cli("trace", "replay", "t.jsonl", clubs, "--json")
     assert replayed.code == 0
@@ -349,7 +350,7 @@ def test_what_cost_turns_is_printed_and_counted(clubs, server, cli, monkeypatch)
         return Answer(calls=turns[turn]) if "tools" in body else Answer(content="Ann leads it [ann].")
 
     monkeypatch.setattr(server, "policy", policy)
-    model = ("--model", "fake", "--base-url", server.url, "--set", "early_stop=false")
+    model = ("--model", "fake", "--base-url", server.url, "--method", "ark", "--set", "early_stop=false")
     assert cli("ask", clubs, "Who leads the Choir?", *model, "--trace", "t.jsonl", "-q").code == 0
     printed = cli("trace", "lint", "t.jsonl")
     assert (printed.code, printed.err) == (0, "")

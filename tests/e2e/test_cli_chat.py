@@ -334,6 +334,9 @@ def test_ctrl_c_stops_the_question_and_no_further_call_is_made(terminal):
     with FakeServer(look) as server:
         chat = terminal("chat", "languages", "--model", "fake", "--base-url", server.url)
         chat.wait(READY)
+        chat.type("/method ark\r")
+        chat.wait("ark: ")
+        chat.wait(READY)
         chat.type("Who designed Ruby?\r")
         chat.wait("search_in_graph(")
         chat.type("\x03")
@@ -394,6 +397,9 @@ def test_words_that_are_read_otherwise_are_put_right_just_before_the_answer(term
 def test_leaving_does_not_wait_for_a_model(terminal):
     with FakeServer(lambda body, before: Answer(content="late", delay=8.0)) as server:
         chat = terminal("chat", "languages", "--model", "fake", "--base-url", server.url)
+        chat.wait(READY)
+        chat.type("/method ark\r")
+        chat.wait("ark: ")
         chat.wait(READY)
         chat.type("Who designed Ruby?\r")
         chat.wait("looking")

@@ -77,7 +77,9 @@ def test_what_a_server_does_is_asked_once_and_kept(cli, home, named):
 def test_ask_heeds_what_was_found_and_says_so(cli, clubs, named):
     assert cli("doctor", "--probe", "-q").code == 0
     asked = len(named.requests)
-    ran = cli("ask", clubs, "Who leads the Choir?", "--set", "agents=1", "--no-answer", "--trace", "t.jsonl")
+    ran = cli(
+        "ask", clubs, "Who leads the Choir?", "--method", "ark", "--agents", "1", "--no-answer", "--trace", "t.jsonl"
+    )
     assert ran.code == 0
     assert "calls are forced by a JSON schema, for tools are not heeded (asked on 20" in ran.err
     assert [("tools" in body, "response_format" in body) for body in named.bodies[asked:]] == [(False, True)] * 3
@@ -139,7 +141,18 @@ def test_a_model_in_a_file_is_asked_too(cli, home, server, monkeypatch):
 def test_ask_by_a_model_in_a_file(cli, home, clubs, server, monkeypatch):
     install_engine(monkeypatch, home / "engine", server.url)
     write_gguf(home / "small.gguf")
-    ran = cli("ask", clubs, "Who leads the Choir?", "--model", "local:small.gguf", "--agents", "1", "--json")
+    ran = cli(
+        "ask",
+        clubs,
+        "Who leads the Choir?",
+        "--model",
+        "local:small.gguf",
+        "--method",
+        "ark",
+        "--agents",
+        "1",
+        "--json",
+    )
     assert ran.code == 0
     assert [hit["id"] for hit in ran.json["hits"]] == ["ann"]
     assert ran.json["method"] == "ark"

@@ -73,7 +73,7 @@ def test_an_interruption_keeps_the_trace_and_exits_with_130(clubs, home, process
     with FakeServer(policy) as server:
         ran = process(
             *("ask", clubs, "Who plays chess?", "--model", "fake", "--base-url", server.url),
-            *("--agents", "1", "--trace", "trace.jsonl"),
+            *("--method", "ark", "--agents", "1", "--trace", "trace.jsonl"),
         )
         assert started.wait(30)
         ran.send_signal(signal.SIGINT)
@@ -100,7 +100,8 @@ def test_an_interruption_of_three_agents_keeps_all_their_steps(clubs, home, proc
 
     with FakeServer(policy) as server:
         ran = process(
-            *("ask", clubs, "Who plays chess?", "--model", "fake", "--base-url", server.url, "--trace", "trace.jsonl")
+            *("ask", clubs, "Who plays chess?", "--model", "fake", "--base-url", server.url),
+            *("--method", "ark", "--trace", "trace.jsonl"),
         )
         assert all(started.acquire(timeout=30) for _ in range(3))
         ran.send_signal(signal.SIGINT)

@@ -145,7 +145,7 @@ def test_cypher_of_agents_takes_a_place_like_a_question(languages, searcher, era
     with serving({"languages": languages}, **options) as client:
 
         async def use(agent):
-            question = asyncio.create_task(agent.call_tool("ask", QUESTION))
+            question = asyncio.create_task(agent.call_tool("ask", {"question": "What suits a beginner?"}))
             while not client.site.slots.running:
                 await asyncio.sleep(0.01)
             refused = await agent.call_tool("cypher", statement)

@@ -145,7 +145,7 @@ def test_who_leaves_stops_the_question(languages, searcher, era):
         {"languages": languages.path},
         model=model.model,
         budget=Budget(),
-        settings=Settings(options={"agents": 1, "max_steps": 400}),
+        settings=Settings(method="ark", options={"agents": 1, "max_steps": 400}),
     )
 
     async def use(url):
@@ -176,7 +176,7 @@ def test_a_connection_that_is_dropped_stops_the_question_too(languages, searcher
         {"languages": languages.path},
         model=model.model,
         budget=Budget(),
-        settings=Settings(options={"agents": 1, "max_steps": 400}),
+        settings=Settings(method="ark", options={"agents": 1, "max_steps": 400}),
     )
     call = {"name": "ask", "arguments": {"question": "Who designed Rust?"}}
     with listening(graphs) as url:

@@ -229,7 +229,7 @@ def asked(languages, model, **limits):
         {"languages": languages.path},
         model=model,
         budget=Budget(**limits),
-        settings=Settings(options={"agents": 1, "max_steps": 400}),
+        settings=Settings(method="ark", options={"agents": 1, "max_steps": 400}),
     )
 
 

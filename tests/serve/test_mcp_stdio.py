@@ -196,7 +196,7 @@ def test_leaving_a_question_stops_it(environment, languages, era):
                 begun.set()
 
             question = asyncio.create_task(
-                client.call_tool("ask", {"question": "Who designed Rust?"}, progress_callback=progress)
+                client.call_tool("ask", {"question": "What suits a beginner?"}, progress_callback=progress)
             )
             await begun.wait()
             question.cancel()

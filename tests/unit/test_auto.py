@@ -130,8 +130,11 @@ def test_options_of_the_agents_are_theirs(pubs: Graph) -> None:
     result = Retriever(pubs, model=model, settings=settings).ask(DESCRIBED)
     assert model.calls.count("tools") == 2
     assert result.method == "ark"
-    with pytest.raises(BadOption, match="agents"):
-        Retriever(pubs, model=model, settings=UNSET, agents=1)
+    again = Model(None)
+    ask(pubs, DESCRIBED, again, agents=1)
+    assert again.calls.count("tools") == 2
+    with pytest.raises(BadOption, match="agens"):
+        ask(pubs, DESCRIBED, model, agens=1)
 
 
 def test_a_folder_of_both_goes_on_to_its_documents(tmp_path: Any) -> None:

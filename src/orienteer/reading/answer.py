@@ -66,6 +66,8 @@ class ExactAnswer:
     notes: tuple[str, ...] = ()
     trajectories: tuple[Trajectory, ...] = ()
     """The calls of a reader that asks a model."""
+    failed: Error | None = None
+    """What kept the reader from reading."""
 
 
 class _Spoken(NamedTuple):
@@ -89,16 +91,17 @@ class Answerer:
         Raises `BadOption` where the question's own reading cannot be read.
         """
         trajectories: tuple[Trajectory, ...] = ()
+        failed: Error | None = None
         if question.reading is not None:
             read: Reading | Refusal = Reading(text=question.reading)
             queries: list[ExactQuery] | Refusal = [parse(question.reading, self._graph)]
         else:
-            read, trajectories = self._recorded(question.text, run)
+            read, trajectories, failed = self._recorded(question.text, run)
             queries = read if isinstance(read, Refusal) else self._checked(read)
         if isinstance(queries, Refusal):
             note = f"no exact answer: {queries.text}; what follows was ranked by names and words"
             refused = Reading(by=self._reader.name, not_understood=queries.words)
-            return ExactAnswer(refused, queries, notes=(note,), trajectories=trajectories), None
+            return ExactAnswer(refused, queries, notes=(note,), trajectories=trajectories, failed=failed), None
         assert isinstance(read, Reading)
         executor = Executor(self._graph, mask)
         answer, *others = [self._answered(read, query, executor) for query in queries]
@@ -281,12 +284,12 @@ class _RegisteredReader:
                 if isinstance(own, RecordingReader)
                 else RecordedReading(own.read(question, run))
             )
-            read, trajectories = recorded
+            read, trajectories, failed = recorded
         if not isinstance(read, Reading | Refusal):
             why = f"it returned a {type(read).__name__}, and neither a Reading nor a Refusal"
             raise BadOption(fault("question_readers", self.name, why))
         named = read if isinstance(read, Refusal) else read.model_copy(update={"by": self.name})
-        return RecordedReading(named, trajectories)
+        return RecordedReading(named, trajectories, failed)
 
 
 def registered_reader(name: str, graph: Graph) -> QuestionReader:

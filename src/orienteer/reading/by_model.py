@@ -108,7 +108,8 @@ class ModelReader:
             proposed, trajectories = self._proposed(question, words, run)
         except (BudgetExhausted, ModelError) as failed:
             why = f"the model was not heard: {failed}"
-            return RecordedReading(_noted(by_rules, why), recorded_by(failed))
+            unread = failed if isinstance(by_rules, Refusal) else None
+            return RecordedReading(_noted(by_rules, why), recorded_by(failed), unread)
         by_model = self._believed(proposed, words)
         if isinstance(by_rules, Refusal):
             return RecordedReading(by_model, trajectories)
@@ -143,7 +144,7 @@ class ModelReader:
         )
         reply = exchange.value
         if reply is None:
-            proposed = _Proposed(None, faults=("its reply is no line",))
+            proposed = _Proposed(None, faults=("its reply is none",))
         else:
             proposed = _Proposed(reply["line"], tuple(reply["unread"]), tuple(self._faults(reply["line"], words)))
         if proposed.faults and len(exchange.trajectory.steps) < _TRIES:
@@ -280,6 +281,8 @@ class ModelReader:
     def _believed(self, proposed: _Proposed, words: _Words) -> Reading | Refusal:
         """Return the line of a model, or why it is not believed, which shows the line."""
         shown = one_line(proposed.line or "", _LONGEST_SHOWN)
+        if proposed.faults and proposed.line is None:  # another reader, or agents, may do without a line
+            return Refusal(kind="unsupported", text=f"the model wrote no line: {proposed.faults[0]}")
         if proposed.faults:
             why = f"the model read it as {shown!r}, and {proposed.faults[0]}" if shown else proposed.faults[0]
             return Refusal(kind="not_understood", text=why)

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.errors import BadOption
+from orienteer.errors import BadOption, BudgetExhausted
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor.reach import Traversal, connect, named_by_edges, smallest_shared, walkers_of
@@ -33,6 +33,7 @@ from orienteer.records import (
     Refusal,
     Result,
     Step,
+    StoppedBy,
     ToolCall,
     Trajectory,
 )
@@ -100,6 +101,9 @@ class Anchor:
                 for hit, row, complete in zip(hits, rows.tolist(), is_complete.tolist(), strict=True)
             )
         trajectory = Trail(self._graph, run, self.name).walk(ranking, question, hits, exact.reading)
+        stopped_by: StoppedBy = "finish"
+        if exact.failed is not None:
+            stopped_by = exact.failed.limit if isinstance(exact.failed, BudgetExhausted) else "error"  # type: ignore[assignment]
         if payment.lack:
             notes.append(payment.lack)
         if self._vocabulary.read(question.text).is_cut:
@@ -118,11 +122,19 @@ class Anchor:
             total=exact.reading.total,
             trajectories=(
                 *exact.trajectories,
-                trajectory.model_copy(update={"answer": exact.answer, "notes": tuple(notes)}),
+                trajectory.model_copy(
+                    update={
+                        "answer": exact.answer,
+                        "notes": tuple(notes),
+                        "stopped_by": stopped_by,
+                        "error": None if exact.failed is None else str(exact.failed),
+                    }
+                ),
             ),
             usage=sum((one.usage for one in exact.trajectories), payment.usage).model_copy(
                 update={"seconds": time.perf_counter() - started}
             ),
+            stopped_by=stopped_by,
             notes=tuple(notes),
         )
 
@@ -326,16 +338,18 @@ class Reader(Anchor):
         """Return why a question is left to another method; None if it is not.
 
         Agents search the same graph: they have what no line says and what nothing meets, if the question describes what
-        it is about instead of naming it. Two lines that do not agree are for the person, and a failed model for nobody.
+        it is about instead of naming it, and all of a model that writes no lines. Two lines that do not agree are for
+        the person, and a failed model for nobody.
         """
         if not isinstance(then, Exploring):
             return super().leaves(question, result, then)
-        is_cut = any(one.stopped_by != "finish" for one in result.trajectories)
+        is_cut = result.stopped_by != "finish"
         is_open = result.refusal is not None or not any(hit.complete for hit in result.hits)
-        if is_cut or not is_open or result.answer is not None or self._rules.names(question.text):
-            return None
         refusal = result.refusal or Refusal(kind="not_here", text="nothing meets the line")
-        return None if refusal.lines else refusal.text
+        if is_cut or not is_open or result.answer is not None or refusal.lines:
+            return None
+        is_named = refusal.kind != "unsupported" and self._rules.names(question.text)
+        return None if is_named else refusal.text
 
     def _reader(self) -> QuestionReader:
         plain = super()._reader()
