@@ -222,7 +222,8 @@ def test_a_server_that_does_not_run_is_told_while_it_is_tried_and_once_at_the_en
     command = ("ask", clubs, "xyzzy", "--model", "fake", "--base-url", nobody)
     ran = cli(*command)
     assert (ran.code, ran.out) == (1, "")
-    retrying, error = ran.err.splitlines()
+    retrying, *_, error = ran.err.splitlines()
+    assert ran.err.count("cannot be reached") == 1
     assert "retrying (1 of 1)" in retrying
     assert error.startswith(f"error: {nobody} cannot be reached")
     quiet = cli(*command, "--quiet", "--json")
