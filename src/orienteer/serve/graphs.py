@@ -158,7 +158,7 @@ class Generation:
         from orienteer.retriever import Retriever
 
         ask = self.answering
-        if self.is_part and ask.model is None and (method or ask.settings.method) in _BY_NAMES:
+        if self.is_part and (method or ask.settings.method) in _BY_NAMES:
             method = _BY_WORDS
         return self._made(
             self._retrievers,
