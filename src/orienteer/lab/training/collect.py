@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -21,7 +21,7 @@ from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.datasets import read_questions
 from orienteer.lab.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.lab.evaluation.running.runner import Progress as RunProgress, RunConfig, evaluate
-from orienteer.lab.evaluation.running.runs import failed_calls, graph_hash, read_run
+from orienteer.lab.evaluation.running.runs import RESULTS, StoredRun, failed_calls, graph_hash, read_run
 from orienteer.lab.evaluation.running.sweep import Variant, variants
 from orienteer.lab.evaluation.scores.measures import exact, set_f1
 from orienteer.lab.evaluation.scores.rewards import THRESHOLD, final_answer, node_reward
@@ -29,6 +29,7 @@ from orienteer.lab.quizzes.questions import generate_questions
 from orienteer.lab.quizzes.quiz import as_lines, generate_quiz, nodes_in, nodes_of
 from orienteer.lab.training.episodes import AnchorTrail, Stage, quiz_program
 from orienteer.llm.budget import Budget
+from orienteer.methods.table import METHODS
 from orienteer.protocols import LanguageModel
 from orienteer.records import Record, Trajectory, Usage
 from orienteer.settings import Settings
@@ -37,6 +38,9 @@ from orienteer.version import __version__
 
 # Teachers without a model, and the agent whose episodes they give.
 AGENTS: Mapping[str, str] = {"anchor": "ark tools=compact agents=1", "quiz": "graphscout"}
+# `reader` as a teacher: it may do without a model where people ask, and not here.
+READER = replace(METHODS["reader"], model="required")
+_ALWAYS = "check=always"
 # Receives the graph's name and the number of its results so far, a `Count`.
 Progress = Callable[[str, int], None]
 _LOCK = ".lock"
@@ -47,7 +51,7 @@ class CollectConfig:
     """The settings of a collection."""
 
     teacher: str
-    """`anchor`, `quiz`, or a method with its options: `ark agents=1`."""
+    """`anchor`, `quiz`, or a method with its options: `ark agents=1`. `reader` asks its model every question."""
     samples: int = 3
     """Times that a model is asked each question, each with a random seed of its own; each agent is a trajectory. 1 of a
     teacher without a model."""
@@ -92,9 +96,7 @@ def collect(
         raise BadOption(f"mistakes are made for the teacher anchor alone: {config.teacher} makes its own")
     has_model = config.teacher not in AGENTS
     agent = config.teacher if has_model else AGENTS[config.teacher]
-    [variant] = variants([agent], settings=settings)
-    if has_model and not variant.method.needs_model:
-        raise BadOption(f"{variant.label!r} calls no model: teachers without one are {', '.join(AGENTS)}")
+    variant = _variant(agent, has_model, settings)
     manifest = Collection(
         teacher=config.teacher,
         agent=agent,
@@ -132,6 +134,19 @@ def collect(
         done = done.model_copy(update={"is_complete": True})
         _write(folder, done)
     return done
+
+
+def _variant(agent: str, has_model: bool, settings: Settings) -> Variant:
+    """Return the method that plays the episodes. Raises `BadOption` for one that does not ask its model always."""
+    [variant] = variants([agent], settings=settings)
+    if variant.method.name == READER.name:
+        if variant.options.get("check", "always") != "always":
+            raise BadOption(f"{agent!r} asks its model some questions only: leave check out, or set {_ALWAYS}")
+        own = " ".join([f"{__name__}:READER", _ALWAYS, *agent.split(maxsplit=1)[1:]])
+        [variant] = variants([own], settings=settings)
+    if has_model and not variant.method.needs_model:
+        raise BadOption(f"{variant.label!r} calls no model: teachers without one are {', '.join(AGENTS)}")
+    return variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +200,12 @@ class _Collector:
         if config.teacher in AGENTS:
             taught, usage = list(self._episodes(graph, asked.examples)), Usage()
         else:
-            taught, usage = self._paid(graph, asked, place)
+            taught, usage, errors = self._paid(graph, asked, place)
             answered = [trajectory for trajectory in taught if trajectory.stopped_by != "error"]
             taught, failed = answered, config.samples * len(asked.examples) * self.variant.agents - len(answered)
-            if not taught:
-                errors = [line.error for line in read_run(place / "run-1").lines if line.error is not None]
+            if self._reads:  # a question whose line was not believed has no trajectory, and is not asked again
+                failed = len(errors)
+            if failed and not taught:
                 reason = f" ({errors[-1]})" if errors else ""
                 raise ModelError(
                     f"the model answered none of the {len(asked.examples):,} questions about {graph.path.name}"
@@ -219,9 +235,14 @@ class _Collector:
                 yield episode
             self.progress(graph.path.name, Count(number, of=len(examples)))
 
-    def _paid(self, graph: Graph, asked: QuestionSet, place: Path) -> tuple[list[Trajectory], Usage]:
-        """Return the trajectories of a teacher with a model, from a run for each sample, and what they took."""
-        taught, usage, config = list[Trajectory](), Usage(), self.config
+    @property
+    def _reads(self) -> bool:
+        """Whether the teacher is `reader`: its lessons are the calls whose line was believed."""
+        return self.variant.method.name == READER.name
+
+    def _paid(self, graph: Graph, asked: QuestionSet, place: Path) -> tuple[list[Trajectory], Usage, list[str]]:
+        """Return the trajectories of a teacher with a model, from a run for each sample, what they took, and errors."""
+        taught, usage, errors, config = list[Trajectory](), Usage(), list[str](), self.config
         total = config.samples * len(asked.examples)
         questions = {example.question.id: example.question for example in asked.examples}
         places = {question: place for place, question in enumerate(questions)}
@@ -248,15 +269,30 @@ class _Collector:
                 progress=report,
                 executor=self.executor,
             )
-            stored = read_run(run)
+            stored = self._with_unheard(run) if self._reads else read_run(run)
             usage = sum((line.usage for line in stored.lines), usage)
+            errors += [line.error for line in stored.lines if line.error is not None]
             taught += [
                 trajectory.model_copy(update={"question": questions[question]})
                 for question, _, trajectories in sorted(stored.trajectories(), key=lambda one: places[one[0]])
                 for trajectory in trajectories
-                if trajectory.model is not None and trajectory.toolbox is not None
+                if trajectory.model is not None
+                and (trajectory.reading if self._reads else trajectory.toolbox) is not None
             ]
-        return taught, usage
+        return taught, usage, errors
+
+    def _with_unheard(self, run: Path) -> StoredRun:
+        """Mark results as failed where rules answered for a model that failed, so that they are asked again."""
+        stored = read_run(run)
+        failed = {
+            question: call.error
+            for question, _, calls in stored.trajectories()
+            for call in calls
+            if call.model is not None and call.stopped_by != "finish"
+        }
+        lines = [line.model_copy(update={"error": failed.get(line.id, line.error)}) for line in stored.lines]
+        write_whole(run / RESULTS, "".join(f"{line.model_dump_json()}\n" for line in lines))
+        return read_run(run)
 
     def sifted_anew(self, part: GraphPart) -> GraphPart:
         """Sift the trajectories of a graph that are there by the rules of now, and return the counts."""
@@ -505,10 +541,11 @@ def _agrees(sample: Sample) -> bool:
 
 
 def _fits_gold(sample: Sample) -> bool:
-    """Return whether the first node is gold, or the answer if no node was chosen."""
-    gold, answer = sample.gold, sample.answer
-    if sample.trajectory.selected:
-        return sample.trajectory.selected[0] in gold.nodes
+    """Return whether the first node is gold, of a line its very nodes, or the answer if no node was chosen."""
+    gold, answer, reading = sample.gold, sample.answer, sample.trajectory.reading
+    if selected := sample.trajectory.selected:
+        is_whole = reading is None or (reading.total == len(gold.nodes) and gold.nodes.keys() >= {*selected})
+        return selected[0] in gold.nodes and is_whole
     return answer is not None and bool(gold.answers) and exact(answer, gold) > 0
 
 

@@ -25,7 +25,7 @@ from orienteer.lab.replay import SentRequest, requests
 from orienteer.lab.training.runs import torch
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.wire import body_of
-from orienteer.records import JsonValue, Manner, Message, Price, Raw, Reply, Sampling, ToolSpec, Trajectory, Usage
+from orienteer.records import JsonValue, Manner, Message, Price, Raw, Reply, Sampling, Step, ToolSpec, Trajectory, Usage
 
 # The label of a token that no loss is taken of, as in PyTorch's cross entropy.
 IGNORED = -100
@@ -112,13 +112,17 @@ def rows(
 
 
 def parts_of(trajectory: Trajectory, template: Template, *, learns_failed: bool = True) -> list[list[Part]]:
-    """Return the texts of each row of a trajectory. Raises `BadInput` for a template that cannot write them."""
+    """Return the texts of each row of a trajectory. Raises `BadInput` for a template that cannot write them.
+
+    A reply that was sent back for another one is part of a row, and not learnt.
+    """
     texts: list[list[Part]] = []
     for request in requests(trajectory):
         step = trajectory.steps[request.step - 1]
         if request.is_refused or step.error is not None:
             continue  # it was not answered
-        is_learnt = learns_failed or not failed_calls(step)
+        following = trajectory.steps[request.step : request.step + 1]
+        is_learnt = (learns_failed or not failed_calls(step)) and not any(_replaces(after, step) for after in following)
         prompt = prompt_of(request.body(), template)
         reply, end = _reply(request, step.reply, template, prompt)
         before = "".join(part.text for part in texts[-1]) if texts else None
@@ -127,6 +131,13 @@ def parts_of(trajectory: Trajectory, template: Template, *, learns_failed: bool 
         else:
             texts.append([Part(prompt, is_learnt=False), Part(reply + end, is_learnt)])
     return texts
+
+
+def _replaces(step: Step, before: Step) -> bool:
+    """Return whether a reply that had to be an object was sent back, and another one came in its place."""
+    is_repair = step.notice is not None and before.reply_schema is not None and step.reply_schema == before.reply_schema
+    is_object = not before.unread and not before.reply.message.tool_calls
+    return is_repair and is_object and step.reply.message.content != before.reply.message.content
 
 
 def learnt_texts(row: Row, decode: Any) -> list[str]:  # Any: a tokenizer's `decode`

@@ -17,7 +17,7 @@ from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor.reach import Traversal, connect, named_by_edges, smallest_shared, walkers_of
 from orienteer.methods.anchor.scorer import DegreePrior, EmbeddingPayment, Meaning, NodeScorer, Scores, with_first
 from orienteer.protocols import Exploring, LanguageModel, Method, QuestionReader, Run
-from orienteer.reading.answer import Answerer, Explainer, registered_reader
+from orienteer.reading.answer import Answerer, ExactAnswer, Explainer, registered_reader
 from orienteer.reading.answer_type import Understanding, understand
 from orienteer.reading.by_model import Check, ModelReader
 from orienteer.reading.foreign import EveryLanguage
@@ -101,6 +101,7 @@ class Anchor:
                 for hit, row, complete in zip(hits, rows.tolist(), is_complete.tolist(), strict=True)
             )
         trajectory = Trail(self._graph, run, self.name).walk(ranking, question, hits, exact.reading)
+        calls = tuple(_with_outcome(call, exact, hits) for call in exact.trajectories)
         stopped_by: StoppedBy = "finish"
         if exact.failed is not None:
             stopped_by = exact.failed.limit if isinstance(exact.failed, BudgetExhausted) else "error"  # type: ignore[assignment]
@@ -121,7 +122,7 @@ class Anchor:
             refusal=exact.refusal,
             total=exact.reading.total,
             trajectories=(
-                *exact.trajectories,
+                *calls,
                 trajectory.model_copy(
                     update={
                         "answer": exact.answer,
@@ -131,7 +132,7 @@ class Anchor:
                     }
                 ),
             ),
-            usage=sum((one.usage for one in exact.trajectories), payment.usage).model_copy(
+            usage=sum((one.usage for one in calls), payment.usage).model_copy(
                 update={"seconds": time.perf_counter() - started}
             ),
             stopped_by=stopped_by,
@@ -296,6 +297,15 @@ def _connections(ranking: QuestionRanking, graph: Graph, at: int, rows: NDArray[
             joined[start] = [f"joined to {names} by {labels(each)}" for each in kinds]
         texts[row] = joined[start][place]
     return texts
+
+
+def _with_outcome(call: Trajectory, exact: ExactAnswer, hits: Sequence[Ranked]) -> Trajectory:
+    """Return a model's call with what its line gives: the nodes, or the answer that is none; bare if not believed."""
+    if exact.rows is None or exact.reading.agreed is False or call.stopped_by != "finish":
+        return call.model_copy(update={"answer": None})
+    is_of_nodes = exact.kind in (None, "entity", "set")
+    nodes = tuple(hit.id for hit in hits if hit.complete and is_of_nodes)
+    return call.model_copy(update={"reading": exact.reading, "selected": nodes, "answer": exact.answer})
 
 
 def result_notes(ranking: QuestionRanking, graph: Graph) -> tuple[str, ...]:
