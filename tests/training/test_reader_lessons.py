@@ -135,7 +135,7 @@ def test_the_rows_learn_the_last_line_alone(taught_by):
 
 @pytest.mark.parametrize("question", sorted(BELIEVED))
 def test_a_student_is_asked_what_was_learnt_from(taught_by, books, cli, question):
-    """Byte for byte, as `ask --method reader` asks it; where rules read, they stay in front."""
+    """Byte for byte, as `ask --method reader` asks it of what no rule reads, and by check=always of all."""
     lesson = taught_by()[1][question]
     sent = []
 
@@ -145,7 +145,8 @@ def test_a_student_is_asked_what_was_learnt_from(taught_by, books, cli, question
 
     with FakeServer(student) as server:
         ran = cli(
-            *("ask", books.path, question, "--method", "reader", "--set", "check=always"),
+            *("ask", books.path, question, "--method", "reader"),
+            *(("--set", "check=always") if question == BOTH else ()),
             *("--model", lesson.model, "--base-url", server.url),
         )
     assert ran.code == 0, ran.err
@@ -176,3 +177,27 @@ def test_a_model_that_failed_is_asked_again_though_rules_answered(taught_by, tmp
     part, lessons = taught_by()
     assert (part.failed, set(lessons)) == (0, BELIEVED)
     assert read_collection(tmp_path / "lessons").agent == "reader"
+
+
+def test_lessons_at_the_command_line(books, tmp_path, home, cli):
+    """No line is believed of one question, and `train grpo` plays no single calls."""
+    file = tmp_path / "asked.jsonl"
+    rows = ({"id": text, "question": text, "nodes": GOLD.get(text, [])} for text in (ALONE, REFUSED))
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    def teacher(body, before):
+        return Answer(content=replied([message["content"] for message in body["messages"]]))
+
+    with FakeServer(teacher) as server:
+        ran = cli(
+            *("train", "collect", books.path, file, "--teacher", "reader", "-n", "1", "--rule", "gold"),
+            *("-o", "lines", "--model", "fake", "--base-url", server.url),
+        )
+    assert ran.code == 0, ran.err
+    assert "1 trajectory in lines, 2 calls" in ran.out
+    assert "without a trajectory: no line of the model was believed" in ran.err
+    shown = cli("trace", "show", "lines/books/trajectories.jsonl")
+    assert shown.code == 0, shown.err
+    ran = cli("train", "grpo", "lines", "--student", home, "-o", "trained")
+    assert ran.code == 2
+    assert "has single calls of reader, and no episodes to play: distil them with train sft" in ran.err

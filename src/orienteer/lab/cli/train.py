@@ -310,8 +310,9 @@ def _report_collection(out: Output, target: Path, collection: Collection) -> Non
         reasons = {
             "anchor": "anchor did not read all of the question exactly, or no one call finds what it answers",
             "quiz": "the query that proves the answer did not run, or there is none",
+            "reader": "no line of the model was believed",
         }
-        why = reasons.get(collection.teacher, "the model failed")
+        why = reasons.get(collection.teacher.split()[0], "the model failed")
         out.note(f"note: {without:,} questions are without a trajectory: {why}")
     if failed := sum(part.failed for part in collection.parts):
         out.note(f"note: {failed:,} trajectories are missing, for the model failed: the same command asks them again")

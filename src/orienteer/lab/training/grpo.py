@@ -38,7 +38,7 @@ from orienteer.lab.evaluation.examples import Example, QuizItem
 from orienteer.lab.evaluation.running.runs import graph_hash
 from orienteer.lab.evaluation.running.sweep import variants
 from orienteer.lab.evaluation.scores.rewards import Reward, item_of, node_reward, reward, spellings_of
-from orienteer.lab.training.collect import QUESTIONS, read_collection, trajectories
+from orienteer.lab.training.collect import QUESTIONS, READER, read_collection, trajectories
 from orienteer.lab.training.rows import IGNORED, Policy, Row, Sampler
 from orienteer.lab.training.runs import (
     LOG,
@@ -82,6 +82,8 @@ def reinforce(
     not fit, `MissingExtra` without PyTorch.
     """
     manifest = read_collection(collection)
+    if manifest.agent.split()[0] == READER.name:
+        raise BadInput(f"{collection} has single calls of reader, and no episodes to play: distil them with train sft")
     # The dialect of the teacher's calls is the one that the student is asked in.
     dialect: Dialect = next((trajectory.dialect for _, trajectory in trajectories(collection)), "native")
     pytorch = torch()
