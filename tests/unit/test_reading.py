@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from orienteer import Retriever
 from orienteer.errors import BadOption
 from orienteer.reading import (
     QueryExecutor,
@@ -140,6 +141,67 @@ def test_units_are_converted_where_they_measure_the_same():
 
 
 # -------------------------------------------------------------------------------------------------------- comparisons
+
+
+@pytest.fixture(scope="module")
+def cellar(build):
+    """Beers with a style, a day and a brewery, and breweries with a town, of which some have none."""
+    facts = {
+        "Duvel": {"style": "Ale", "launched": "2024-01-01", "town": "Lier"},
+        "Orval": {"style": "ale", "launched": "2024-06-05", "town": "Gent"},
+        "Kriek": {"style": "Lambic", "launched": "2025-01-01"},
+        "Lost": {"town": "Lier"},
+    }
+    nodes = [Node(name, "beer", name, properties=own) for name, own in facts.items()]
+    nodes += [Node("m", "brewery", "Moor", properties={"town": "lier"}), Node("b", "brewery", "Bare")]
+    days = (("Duvel", "m", "2024-05-05"), ("Orval", "m", "2023-01-01"), ("Kriek", "m", "2024-01-01"), ("Lost", "b", ""))
+    return build(nodes, [Edge(one, "by", other, properties={"since": day} if day else {}) for one, other, day in days])
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ('style = style of beer "Duvel"', {"Duvel", "Orval"}),
+        ('style != style of beer "Duvel"', {"Kriek"}),
+        ('not style = style of beer "Duvel"', {"Kriek"}),
+        ('style = style of beer "Lost"', set()),
+        ("town = town at -by-> brewery", {"Duvel"}),
+        ("town != town at -by-> brewery", {"Orval"}),
+        ("not town = town at -by-> brewery", {"Orval"}),
+        ("launched = 2024", {"Duvel", "Orval"}),
+        ("launched != 2024", {"Kriek"}),
+        ("not launched = 2024", {"Kriek"}),
+        ("launched > 2024", {"Kriek"}),
+        ("launched <= 2024", {"Duvel", "Orval"}),
+        ("launched >= 2025", {"Kriek"}),
+        ("launched < 2024", set()),
+        ("launched = 2024-06", {"Orval"}),
+        ("launched != 2024-06", {"Duvel", "Kriek"}),
+        ("launched > 2024-05", {"Orval", "Kriek"}),
+        ("launched = 2024-12", set()),
+        ("launched = 2024-01-01", {"Duvel"}),
+        ("launched != 2024-01-01", {"Orval", "Kriek"}),
+        ("launched > 2024-01-01", {"Orval", "Kriek"}),
+        ("launched <= 2024-01-01", {"Duvel"}),
+        ("-by [since = 2024]-> brewery", {"Duvel", "Kriek"}),
+        ("-by [since = 2024-01-01]-> brewery", {"Kriek"}),
+        ("-by [since > 2023]-> brewery", {"Duvel", "Kriek"}),
+    ],
+)
+def test_texts_that_are_told_and_years_of_days_compare_and_are_written_as_they_are_read(cellar, line, names):
+    query = parse_reading_line(f"beer that {line}", cellar)
+    rows = QueryExecutor(cellar).run(query).rows.tolist()
+    assert {cellar.arrays.names[row] for row in rows} == names
+    written = Retriever(cellar, "anchor").ask("x", reading=f"beer that {line}").reading.text
+    assert parse_reading_line(written, cellar) == query
+
+
+@pytest.mark.parametrize(
+    "line", ['style < style of "Duvel"', "town >= town at -by-> brewery", "-by [since != 2024]-> brewery"]
+)
+def test_what_texts_and_days_of_edges_do_not_say_is_refused(cellar, line):
+    with pytest.raises(BadOption, match="cannot be read at"):
+        parse_reading_line(f"beer that {line}", cellar)
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,19 @@ HOSTILE: tuple[object, ...] = (
     "I cannot help with that.",
     "<think>pub</think>",
     '{"line": "pub", "unread": [',
+    # what covers words of the question by kinds, fields, edges, values and words of grammar, and leaves out its name
+    line("pub that -landlord-> staff"),
+    line("pub that <-landlord- staff"),
+    line("staff that number of <-landlord- pub >= 1"),
+    line("most by number of <-landlord- pub of staff"),
+    line("whether any pub that -landlord-> staff"),
+    line("whether every pub meets -landlord-> staff"),
+    line("share of pub meets -landlord-> staff"),
+    line("count pub per -landlord-> staff"),
+    line("pub that town = town at -landlord-> staff"),
+    line('pub that rent_gbp > rent_gbp of pub "Anchor" and -landlord-> "Bill Stokoe"'),
+    line('pub that town = town of pub "Anchor"'),
+    line("pub that rent_gbp = 2024"),
 )
 
 
@@ -224,6 +237,144 @@ def test_numbers_and_values_that_the_question_says_are_believed(cellar: Graph) -
     ):
         result, _ = asked(cellar, question, line(said))
         assert result.answer == answer, (question, result.refusal)
+
+
+@pytest.fixture(scope="module")
+def clinic() -> Graph:
+    """A graph in which nodes are called like kinds, fields, values and plain words of questions."""
+    nodes = [
+        *(Node(f"d{n}", "disease", name, text=f"a direct illness {n}") for n, name in enumerate(("gout", "asthma"))),
+        *(Node(f"c{n}", "compound", name) for n, name in enumerate(("Alpha", "Beta"))),
+        Node("v", "virus", "gout"),
+        *(Node(f"p{n}", "pathway", name) for n, name in enumerate(("Disease", "direct", "one", "greatest", "drug"))),
+        *(Node(f"g{n}", "genre", name) for n, name in enumerate(("comedy", "drama"))),
+        *(
+            Node(f"f{n}", "film", name, properties={"genre": genre, "minutes": minutes})
+            for n, (name, genre, minutes) in enumerate(
+                (("Salt", "comedy", 90), ("Rain", "drama", 80), ("Moss", "drama", 70))
+            )
+        ),
+        Node("s", "show", "Salt"),
+        *(Node(f"t{n}", "note", f"{n}", text="a direct and direct word") for n in range(40)),
+    ]
+    edges = [Edge("c0", "treats", "d0"), Edge("c0", "slows", "v"), Edge("c1", "treats", "p1")]
+    edges += [Edge(f"f{n}", "genre", f"g{n > 0:d}") for n in range(3)]
+    return Graph.from_records(nodes, edges)
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "answer"),
+    [
+        ("Diseases for which there exists nothing that treats", "disease that not <-treats- compound", "asthma"),
+        ("Any comedies about, please?", 'film that genre = "comedy"', "Salt"),
+        ("Whichever film happens to have the greatest running time", "most by minutes of film", "Salt"),
+        ("Is there a compound at all that somehow treats one?", "whether any compound that -treats-> disease", "yes"),
+        ("Which compound has direct treatments", "compound that -treats-> disease", "Alpha"),
+    ],
+)
+def test_a_word_that_a_line_covers_and_plain_english_are_no_names_left_out(
+    clinic: Graph, question: str, said: str, answer: str
+) -> None:
+    result, model = asked(clinic, question, line(said))
+    assert (result.answer, len(model.requests)) == (answer, 1), result.refusal
+
+
+def test_a_line_may_take_all_of_a_name_though_the_question_is_linked_to_some(clinic: Graph) -> None:
+    nodes = [Node("a", "noun", "blade"), Node("b", "tool", "Blade"), Node("c", "tool", "axe"), Node("d", "tool", "saw")]
+    graph = Graph.from_records(nodes, [Edge("c", "part", "a"), Edge("d", "part", "b")])
+    said = line('tool that -part-> "blade"')
+    result, model = asked(graph, "Whatever tool that somehow comes with Blade?", said)
+    assert (result.refusal, len(model.requests)) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Somehow, was Anchor ever without dogs?", 'whether any pub "Anchor" that dogs_allowed = "no"'),
+        ("Rent on the whole, typically", "average rent_gbp of pub"),
+        ("Headcount of houses, town by town", "count pub per town"),
+        ("Houses, every single one", "pub"),
+        ("Do all and sundry let dogs in?", 'whether every pub meets dogs_allowed = "yes"'),
+    ],
+)
+def test_a_no_a_whole_kind_and_a_number_for_each_are_answers_and_not_sent_back(
+    cellar: Graph, question: str, said: str
+) -> None:
+    result, model = asked(cellar, question, line(said))
+    assert (result.refusal, len(model.requests)) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "by", "answer"),
+    [  # of a name of several things: the same by each, by the one that has a value, by the one that the model means
+        ("Which films are dramas?", 'film that genre = "drama"', "both", "Rain, Moss"),
+        ("Which films are dramas?", 'film that -genre-> "drama"', "both", "Rain, Moss"),
+        ("How many minutes does Salt have?", 'minutes of film "Salt"', "both", "90"),
+        ("What is the minutes of Salt?", 'minutes of "Salt"', "both", "90"),
+    ],
+)
+def test_lines_agree_by_what_they_come_to(clinic: Graph, question: str, said: str, by: str, answer: str) -> None:
+    plain = Retriever(clinic, "anchor").ask(question)
+    result, _ = asked(clinic, question, line(said), check="always")
+    assert (result.answer, result.reading.by) == (answer, by if plain.answer is not None else "model"), result.refusal
+
+
+@pytest.mark.parametrize(
+    ("said", "agrees"),
+    [
+        ('whether any staff "Bill Stokoe" that <-landlord- pub "Anchor"', True),  # from the other end of the edge
+        ('whether any pub "Anchor" that -landlord-> "Bill Stokoe"', True),
+        ('whether any pub "Anchor" that dogs_allowed = "yes"', False),  # yes as well, of something else
+        ('whether any pub "Anchor" that not -landlord-> "Bill Stokoe"', False),
+    ],
+)
+def test_yes_and_no_agree_only_of_the_same_thing(cellar: Graph, said: str, agrees: bool) -> None:
+    question = "Is Bill Stokoe the landlord of Anchor?"
+    assert Retriever(cellar, "anchor").ask(question).answer == "yes"
+    result, _ = asked(cellar, question, line(said), line(said), check="always")
+    assert (result.reading.agreed is True) == agrees
+
+
+def test_two_nothings_are_no_agreement(cellar: Graph) -> None:
+    question = "Which pubs in Tarrow have a rent over 800?"
+    read = Retriever(cellar, "anchor").ask(question)
+    assert read.reading.total == 0
+    for said, agrees in ((read.reading.text, True), ('pub that town = "Tarrow" and rent_gbp < 1', False)):
+        result, _ = asked(cellar, question, line(said), check="always")
+        assert (result.reading.agreed is True) == agrees
+
+
+def test_the_surest_names_are_shown_and_the_rest_is_counted() -> None:
+    names = [f"{letter * 4} way" for letter in "bcdfghjklmnpqr"]
+    nodes = [Node(f"n{at}", "road", name.title()) for at, name in enumerate(names)] + [Node("x", "road", "Yew Way")]
+    question = f"Is anything odd along {', '.join(names)} or Yew Way?"
+    model = Scripted({question: [line(None, "odd")]})
+    Retriever(Graph.from_records(nodes, [Edge("n0", "joins", "n1")]), method="reader", model=model).ask(question)
+    prompt = model.requests[0][1].content or ""
+    assert '"Yew Way"' in prompt
+    assert "3 more nodes are named" in prompt
+
+
+def test_the_prompt_tells_what_the_language_has(clinic: Graph) -> None:
+    result, model = asked(clinic, "What of the odd ones?", line(None, "odd"))
+    system, prompt = (message.content or "" for message in model.requests[0])
+    told = ("text contains", "every|most", "FIELD > average FIELD of", "FIELD > FIELD of", "both -A", "`anything`")
+    assert [one for one in told if one.replace("both -A", "both -EDGE->") not in system] == []
+    assert "note 40: text" in prompt
+    assert "pathway 5: text" not in prompt
+
+
+def test_a_line_that_two_readers_differ_in_can_be_copied(cellar: Graph) -> None:
+    result, _ = asked(cellar, "How many pubs are there in Holmby?", line("count pub"), check="always")
+    for one in result.refusal.lines:
+        assert one in result.refusal.text
+        assert Retriever(cellar, "anchor").ask("x", reading=one).answer is not None
+
+
+def test_without_a_model_the_reader_says_that_rules_alone_read(cellar: Graph) -> None:
+    result = Retriever(cellar, method="reader").ask("How many pubs are there in Holmby?")
+    assert result.answer == "2"
+    assert any("no model" in note for note in result.notes)
 
 
 def test_an_empty_set_and_one_that_is_nearly_everything_are_asked_about_once(cellar: Graph) -> None:

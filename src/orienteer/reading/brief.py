@@ -14,8 +14,8 @@ from orienteer.records import JsonValue
 from orienteer.retrieval.graph_text import counts_line, triple_line, triples_by_size, types_by_size
 from orienteer.text.sentences import CHARACTERS_A_TOKEN, one_line
 
-_TOKENS = 620
-"""Of the schema: with the prompt's fixed part of some 550 and the names, a graph of thirty kinds stays below 1,300."""
+_TOKENS = 560
+"""Of the schema: with the prompt's fixed part of some 600 and the names, a graph of thirty kinds stays below 1,300."""
 _SURE = 0.1  # cost of words that are surely a kind's
 _MOST_VALUES = 12  # values of a field that are listed
 _LONGEST_VALUE = 30  # characters
@@ -82,6 +82,7 @@ def _kind_line(lexicon: Lexicon, name: str) -> str:
     graph = lexicon.graph
     number = graph.arrays.types.nodes.index(name)
     fields = [_field(lexicon, facts) for facts in lexicon.properties.values() if number in facts.types]
+    fields += ["text (prose)"] * (number in lexicon.with_texts and "text" not in lexicon.properties)
     told = f": {'; '.join(fields)}" if fields else ""
     return one_line(f"{graph.schema.label(name)} {graph.schema.node_types[name]:,}{told}", _LONGEST_LINE)
 
@@ -124,14 +125,17 @@ def _texts(values: Iterable[JsonValue]) -> Iterator[str]:
 
 def names_of(lexicon: Lexicon, units: Units) -> str:
     """Return the nodes that a question names, each with its edges by kind, which tell namesakes apart."""
-    arrays, lines = lexicon.graph.arrays, dict[str, None]()
-    for own in units.names.values():
-        for unit in own:
-            for row in unit.rows[:_MOST_BEARERS]:
-                edges = counts_line(lexicon.graph, arrays.counts(arrays.adjacency.entries(np.array([row], np.int32))))
-                name = one_line(arrays.names[row])
-                told = f'"{name}" ({arrays.type_at(row)}, id {arrays.ids[row]}): {edges or "no edges"}'
-                lines[one_line(told, _LONGEST_NODE)] = None
-            if len(unit.rows) > _MOST_BEARERS:
-                lines[f'"{one_line(arrays.names[unit.rows[0]])}": {len(unit.rows)} nodes'] = None
-    return "\n".join(list(lines)[:_MOST_NAMED]) or "(nothing)"
+    arrays, lines, left = lexicon.graph.arrays, dict[str, None](), dict[int, None]()
+    for unit in sorted((one for own in units.names.values() for one in own), key=lambda one: one.cost):
+        for row in unit.rows[:_MOST_BEARERS]:
+            if len(lines) >= _MOST_NAMED:
+                left[row] = None
+                continue
+            edges = counts_line(lexicon.graph, arrays.counts(arrays.adjacency.entries(np.array([row], np.int32))))
+            name = one_line(arrays.names[row])
+            told = f'"{name}" ({arrays.type_at(row)}, id {arrays.ids[row]}): {edges or "no edges"}'
+            lines[one_line(told, _LONGEST_NODE)] = None
+        if len(unit.rows) > _MOST_BEARERS and len(lines) < _MOST_NAMED:
+            lines[f'"{one_line(arrays.names[unit.rows[0]])}": {len(unit.rows)} nodes'] = None
+    more = [f"({len(left)} more nodes are named, less surely)"] if left else []
+    return "\n".join([*lines, *more]) or "(nothing)"

@@ -13,8 +13,10 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
 
 from orienteer.errors import BadOption, BudgetExhausted, ModelError, UnknownNode
 from orienteer.graph.store import Graph
@@ -23,9 +25,9 @@ from orienteer.protocols import LanguageModel, QuestionReader, RecordedReading, 
 from orienteer.reading.brief import listed_values, names_of, schema_of
 from orienteer.reading.line import parse
 from orienteer.reading.quantities import converted
-from orienteer.reading.query import Among, Best, ExactQuery, Executor, Joined, NodeSet, Valued, parts_of
+from orienteer.reading.query import Among, Best, ExactQuery, Executor, Joined, NodeSet, Valued, is_of_edges, parts_of
 from orienteer.reading.reader import RulesReader
-from orienteer.reading.units import SURE_NAME, PropertyFacts, Units
+from orienteer.reading.units import SURE_NAME, NameUnit, PropertyFacts, Units
 from orienteer.reading.vocabulary import AKIN, ENGLISH, QuestionWords, alike
 from orienteer.reading.wording import QueryWording
 from orienteer.records import JsonValue, Question, Reading, Refusal, Sampling, Trajectory
@@ -48,6 +50,9 @@ _LONGEST_QUESTION = 2_000  # characters; longer ones are no question
 _TRIES = 2
 _MOST_UNREAD = 5  # words that a refusal repeats
 _MOST = 0.5  # share of a kind; a line that means more is asked about once
+_OF_VALUES = ("value", "average", "median", "sum")
+_COMMONER = 8  # times; a word in small letters that texts use so much more than edges touch its node is no sure name
+_GRAMMAR = ENGLISH.vocabulary | ENGLISH.numerals.keys() | ENGLISH.ordinals.keys()
 _FEW = (0.0, 1.0)
 """Numbers of things that a line may say where the question says none: at least one, no more than one."""
 
@@ -120,6 +125,12 @@ class ModelReader:
         lexicon = self._rules.lexicon
         read = lexicon.vocabulary.corrected(lexicon.vocabulary.read(question))
         units, _ = lexicon.units(read)
+        arrays = self._graph.arrays
+        for first, own in units.names.items():
+            for at, one in enumerate(own):  # and all others of the same names: a line takes all of a name
+                names = dict.fromkeys((read.surface(first, one.last), *(arrays.names[row] for row in one.rows)))
+                rows = dict.fromkeys((*one.rows, *(row for name in names for row in arrays.candidates(name))))
+                own[at] = one._replace(rows=tuple(rows))
         return _Words(read, units, frozenset(row for own in units.names.values() for one in own for row in one.rows))
 
     def _proposed(self, question: str, words: _Words, run: Run) -> tuple[_Proposed, tuple[Trajectory, ...]]:
@@ -164,12 +175,14 @@ class ModelReader:
         if faults := list(self._faults(line, words)):
             return faults
         query = parse(line, self._graph)
-        rows = Executor(self._graph).run(query).rows
-        if not len(rows):
+        outcome = Executor(self._graph).run(query)
+        rows, is_told = outcome.rows, isinstance(outcome.value, bool)
+        if not len(rows) and not is_told:  # no is an answer
             return [f"nothing in the graph meets {line!r}: if the question means it so, send it again"]
         arrays = self._graph.arrays
         wide = sum(arrays.schema.node_types[arrays.types.nodes[kind]] for kind in query.nodes.types)
-        if len(rows) > _MOST * wide > 1:
+        is_cut = query.form in ("list", "count") and query.group is None and query.nodes.conditions
+        if is_cut and len(rows) > _MOST * wide > 1:
             return [f"{len(rows)} of {wide} nodes meet {line!r}: if the question means it so, send it again"]
         unused = [text for text, is_used in self._named(query, words) if not is_used]
         told = f"{line!r} says nothing of {', '.join(unused)}: if the question means it so, send it again"
@@ -178,15 +191,12 @@ class ModelReader:
     def _named(self, query: ExactQuery, words: _Words) -> Iterator[tuple[str, bool]]:
         """Yield the names and numbers of a question, and whether a query uses them."""
         parts, question, units = list(parts_of(query)), words.question, words.units
-        rows = {row for part in parts if isinstance(part, Among) for row in part.rows}
-        texts = [part.value.casefold() for part in parts if isinstance(part, Valued) and isinstance(part.value, str)]
-        names = [(first, one) for first, own in units.names.items() for one in own]
-        used = {at for first, one in names if rows.intersection(one.rows) for at in range(first, one.last)}
-        for first, one in names:
-            surface = question.surface(first, one.last)
-            is_used = not used.isdisjoint(range(first, one.last))
-            if one.cost < SURE_NAME:
-                yield surface, is_used or any(surface.casefold() in text for text in texts)
+        used, covered = self._covered(query, words)
+        for first, one in ((first, one) for first, own in units.names.items() for one in own):
+            places = range(first, one.last)
+            if self._is_sure(places, one, question):
+                told = (at for at in places if not question.words[at].is_stop)
+                yield question.surface(first, one.last), not used.isdisjoint(places) or covered.issuperset(told)
         has_numbers = any(
             (isinstance(part, Valued) and isinstance(part.value, float | int))
             or (isinstance(part, Joined) and part.comparison is not None)
@@ -194,8 +204,36 @@ class ModelReader:
             for part in parts
         )
         for first, amount in units.quantities.items():
-            place = range(first, amount.last)
-            yield question.surface(first, amount.last), has_numbers or not used.isdisjoint(place)
+            surface = question.surface(first, amount.last)
+            if amount.value not in _FEW or not surface.isalpha():  # "that entails one"
+                yield surface, has_numbers or not used.isdisjoint(range(first, amount.last))
+
+    def _is_sure(self, places: range, unit: NameUnit, question: QuestionWords) -> bool:
+        """Return whether words surely name a node, and are not plain English that a node only happens to be called."""
+        is_written = question.is_quoted(places[0], unit.last) or any(map(question.is_written_as_name, places))
+        if unit.cost >= SURE_NAME or is_written:
+            return unit.cost < SURE_NAME
+        words = [question.words[at] for at in places]
+        if all(word.is_stop or word.text in _GRAMMAR or word.text.isdigit() for word in words):
+            return False
+        posting = self._rules.lexicon.vocabulary.posting(words[0].text)
+        if len(words) > 1 or posting is None:
+            return True
+        degrees = self._graph.arrays.adjacency.degree(np.array(unit.rows, np.int32))
+        return posting.nodes <= _COMMONER * (1 + int(degrees.max()))
+
+    def _covered(self, query: ExactQuery, words: _Words) -> tuple[set[int], set[int]]:
+        """Return the places of a question's words whose nodes a query names, and of all that anything in it covers."""
+        vocabulary, units, parts = self._rules.lexicon.vocabulary, words.units, list(parts_of(query))
+        stems = {vocabulary.stem(word) for word in re.findall(r"[^\W_]+", self._wording.line(query).casefold())}
+        rows = {row for part in parts if isinstance(part, Among) for row in part.rows}
+        kinds = {kind for part in parts if isinstance(part, NodeSet) for kind in part.types}
+        named = ((first, one) for first, own in units.names.items() for one in own if rows.intersection(one.rows))
+        used = {at for first, one in named for at in range(first, one.last)}
+        covered = used | {at for at, word in enumerate(words.question.words) if word.stem in stems}
+        for first, types in units.types.items():
+            covered.update(at for one in types if kinds & one.types for at in range(first, one.last))
+        return used, covered
 
     # ------------------------------------------------------------------------------------------------- what is checked
     def _faults(self, line: str | None, words: _Words) -> Iterator[str]:
@@ -205,7 +243,9 @@ class ModelReader:
         if (fault := self._parse_error(line)) is not None:
             yield fault
             return
-        query, numbers = parse(line, self._graph), frozenset(_numbers(words.units))
+        amounts = words.units.quantities.values()  # and the beginnings and ends of times
+        numbers = frozenset(number for one in amounts for number in (one.value, *(one.span or ())))
+        query = parse(line, self._graph)
         yield from filter(None, (self._fault(part, words, numbers) for part in parts_of(query)))
         named = list(self._named(query, words))
         if named and not any(is_used for _, is_used in named):
@@ -225,8 +265,6 @@ class ModelReader:
             case Among(rows=rows) if not words.rows.issuperset(rows):
                 unsaid = next(row for row in rows if row not in words.rows)
                 return f"{self._graph.arrays.names[unsaid]!r} is no name that the question has"
-            case Valued(property=name, comparison="=", value=float(value)) if self._is_day(name) and value.is_integer():
-                return f"{name} is a day: a year is {name} >= {value:g} and {name} < {value + 1:g}"
             case Valued(property=name, comparison=sign, value=float() | int() as value):
                 is_none = value == 0 and sign == "="  # "run out of"
                 if not is_none and not self._is_said(name, value, words, numbers):
@@ -240,14 +278,11 @@ class ModelReader:
             case ExactQuery(first=int(first)) if first not in numbers:
                 return f"the question does not ask for {first}"
             case Best(first=first, skipped=skipped) if (first > 1 and first not in numbers) or (
-                skipped and skipped + 1 not in {*numbers, *self._ordinals(words)}
+                skipped
+                and skipped + 1 not in {*numbers, *(ENGLISH.ordinals.get(word.text) for word in words.question.words)}
             ):
                 return f"the question does not ask for {max(first, skipped + 1)}"
         return None
-
-    @staticmethod
-    def _ordinals(words: _Words) -> list[int]:
-        return [ENGLISH.ordinals[word.text] for word in words.question.words if word.text in ENGLISH.ordinals]
 
     def _facts(self, name: str) -> PropertyFacts | None:
         """Return what a property of nodes holds, or one of edges that is called so."""
@@ -263,10 +298,6 @@ class ModelReader:
         amounts = words.units.quantities.values()
         meant = (converted(one.value, one.unit if unit is not None else None, unit) for one in amounts)
         return any(one is not None and abs(one - value) <= 1e-6 * max(1.0, abs(value)) for one in meant)
-
-    def _is_day(self, name: str) -> bool:
-        facts = self._facts(name)
-        return facts is not None and facts.kind == "date"
 
     def _is_worded(self, name: str, value: str, words: _Words) -> bool:
         """Return whether the question has the words of a text, or names no other value of a field of few."""
@@ -295,26 +326,12 @@ class ModelReader:
         line = self._wording.line(query)
         if self._parse_error(line) is not None or parse(line, self._graph) != query:
             return Refusal(kind="not_understood", text=f"the model read it as {shown!r}, which cannot be written again")
-        left = self._left_over(line, query, words)
+        question, amounts = words.question, words.units.quantities.items()
+        covered = self._covered(query, words)[1] | {at for first, one in amounts for at in range(first, one.last)}
+        telling = [at for at, word in enumerate(question.words) if at not in covered and not word.is_stop]
+        left = [question.surface(at, at + 1) for at in telling]
         notes = (f"in no word of the line: {', '.join(left)}",) if left else ()
         return Reading(text=line, by=self.name, notes=notes)
-
-    def _left_over(self, line: str, query: ExactQuery, words: _Words) -> list[str]:
-        """Return the telling words of a question that nothing in a line covers."""
-        vocabulary, units = self._rules.lexicon.vocabulary, words.units
-        stems = {vocabulary.stem(word) for word in re.findall(r"[^\W_]+", line.casefold())}
-        rows = {row for part in parts_of(query) if isinstance(part, Among) for row in part.rows}
-        kinds = {kind for part in parts_of(query) if isinstance(part, NodeSet) for kind in part.types}
-        covered = {place for first, amount in units.quantities.items() for place in range(first, amount.last)}
-        for first, names in units.names.items():
-            covered.update(at for one in names if rows.intersection(one.rows) for at in range(first, one.last))
-        for first, types in units.types.items():
-            covered.update(at for one in types if kinds & one.types for at in range(first, one.last))
-        return [
-            words.question.surface(place, place + 1)
-            for place, word in enumerate(words.question.words)
-            if place not in covered and not word.is_stop and word.stem not in stems
-        ]
 
     # ----------------------------------------------------------------------------------------------------- two readers
     def _agreed(self, by_rules: Reading, by_model: Reading | Refusal) -> Reading | Refusal:
@@ -322,30 +339,41 @@ class ModelReader:
         if isinstance(by_model, Refusal):
             return by_rules.model_copy(update={"agreed": False, "notes": (*by_rules.notes, by_model.text)})
         lines = (by_rules.text or "", by_model.text or "")
-        one, other = (self._meaning(line) for line in lines)
-        if one == other and not by_rules.senses:
-            return by_rules.model_copy(update={"by": "both", "agreed": True})
-        return Refusal(
-            kind="unsupported",
-            text=f"two readings, pick one: rules read {lines[0]!r}, and the model {lines[1]!r}",
-            lines=lines,
-        )
+        own, senses = self._meaning(lines[1]), [(one, self._meaning(one.text)) for one in by_rules.senses]
+        # a sense by which no value is told is none
+        senses = [one for one in senses if one[1][0] not in _OF_VALUES or isinstance(one[1][-1], tuple)] or senses
+        others = [f"it may mean the {one.label} as well: {one.text}" for one, meaning in senses if meaning != own]
+        if own == self._meaning(lines[0]):
+            others = []
+        elif len(others) == len(senses):
+            why = f"two readings, pick one:\nby the rules: {lines[0]}\nby the model: {lines[1]}"
+            return Refusal(kind="unsupported", text=why, lines=lines)
+        read = by_model if others else by_rules
+        return read.model_copy(update={"by": "both", "agreed": True, "notes": (*read.notes, *others)})
 
     def _meaning(self, line: str) -> tuple[object, ...]:
-        """Return what a line asks, and what it comes to."""
+        """Return what a line asks, and what it comes to.
+
+        What nothing meets, and a yes or a no, may be the same by chance: there what is named and said is the same too.
+        """
         query, executor = parse(line, self._graph), Executor(self._graph)
-        outcome, rows = executor.run(query), executor.run(ExactQuery("list", query.nodes)).rows.tolist()
-        return query.form, query.measure, query.first, outcome.value, outcome.table, outcome.rows.tolist(), rows
+        outcome, rows = executor.run(query), executor.run(ExactQuery("list", query.nodes)).rows
+        if query.form == "value" and query.measure is not None and not is_of_edges(query.measure):
+            values = self._graph.arrays.properties.values(query.measure.property or "", rows)
+            rows = rows[[value is not None for value in values]]
+            outcome = replace(outcome, rows=rows)
+        asks = (query.form, query.measure, query.first, outcome.value, outcome.table)
+        if query.form != "test" and len(rows):
+            return *asks, tuple(outcome.rows.tolist()), tuple(rows.tolist())
+        parts = list(parts_of(query))
+        names = {
+            self._graph.arrays.names[row].casefold() for part in parts if isinstance(part, Among) for row in part.rows
+        }
+        edges = {(kind >> 1, one.negated) for one in parts if isinstance(one, Joined) for kind in one.kinds}
+        return *asks, frozenset({*names, *edges, *(str(one).casefold() for one in parts if isinstance(one, Valued))})
 
 
 def _noted(read: Reading | Refusal, why: str) -> Reading | Refusal:
     if isinstance(read, Reading):
         return read.model_copy(update={"notes": (*read.notes, why)})
     return read.model_copy(update={"text": f"{read.text}; {why}"})
-
-
-def _numbers(units: Units) -> Iterator[float]:
-    """Yield the numbers that a question says, the beginnings and ends of its times."""
-    for amount in units.quantities.values():
-        yield amount.value
-        yield from amount.span or ()

@@ -32,9 +32,11 @@ from orienteer.reading.query import (
     NodeSet,
     Told,
     Valued,
+    is_of_texts,
     linking_kinds,
     negated,
 )
+from orienteer.reading.wording import QueryWording
 from orienteer.text.sentences import one_line
 
 # =============================================================================================================== tokens
@@ -141,6 +143,7 @@ _CLAIMED: Mapping[tuple[str, ...], Form] = {
     ("share", "of"): "share",
 }
 _TOLD = ("average", "median")
+_PERIOD = re.compile(r"(\d{4})(?:-(\d\d))?", re.ASCII)
 _OF = "write `of` and the nodes"
 _EXTENTS: Mapping[str, Extent] = {"every": "every", "only": "only"}
 
@@ -423,7 +426,7 @@ class _ReadingLine:
             conditions.append(self._condition(types))
         return tuple(conditions)
 
-    def _of_property(self, types: frozenset[int]) -> Valued | Filled:
+    def _of_property(self, types: frozenset[int]) -> Valued | Filled | Either:
         """Return `height >= 50`, `country = "Belgium"`, `has height`, of nodes of which some type has it."""
         has = self._tokens.takes("has")
         name = self._property_here()
@@ -437,22 +440,34 @@ class _ReadingLine:
             raise BadOption(f"no {' or '.join(names)} has a {name}, which stands in a condition: {', '.join(own)} may")
         return Filled(name) if has else self._valued(name)
 
-    def _valued(self, name: str) -> Valued:
-        """Return what is said of a property behind its name: `>= 50`, `= "Belgium"`."""
+    def _valued(self, name: str, *, is_of_edges: bool = False) -> Valued | Either:
+        """Return what is said of a property behind its name: `>= 50`, `= "Belgium"`, `= 2024` of what has days."""
         if self._tokens.takes("contains"):
             if self._tokens.peek().kind != "text":
                 self._tokens.fail("a text in quotation marks stands behind `contains`")
             return Valued(name, "contains", self._tokens.take().text[1:-1])
         sign = self._sign()
         told = self._told()
+        is_text = is_of_texts(self._graph, told.property) if told is not None else self._tokens.peek().kind == "text"
+        if is_text and sign not in ("=", "!="):
+            self._tokens.fail("texts are compared by = and != alone")
         if told is not None:
             return Valued(name, sign, told)
-        if self._tokens.peek().kind != "text":
-            return Valued(name, sign, self._number())
-        value = self._tokens.take().text[1:-1]
-        if sign not in ("=", "!="):
-            self._tokens.fail("texts are compared by = and != alone")
-        return Valued(name, sign, value)
+        return Valued(name, sign, self._tokens.take().text[1:-1]) if is_text else self._dated(name, sign, is_of_edges)
+
+    def _dated(self, name: str, sign: Comparison, is_of_edges: bool) -> Valued | Either:
+        """Return a comparison with a number or a date; a year or a month of what has days is all its days."""
+        match, begin = _PERIOD.fullmatch(self._tokens.peek().text), self._number()
+        wording = QueryWording(self._graph)
+        is_dated = wording.is_edge_dated if is_of_edges else wording.is_dated
+        if match is None or sign in ("<", ">=") or not is_dated(name):
+            return Valued(name, sign, begin)
+        year, month = int(match[1]), int(match[2] or 12)
+        end = number_of(f"{year}-{month + 1:02}" if month < 12 else year + 1)
+        first, last = Valued(name, ">=", begin), Valued(name, "<", end)
+        if sign in (">", "<="):
+            return replace(first, value=end) if sign == ">" else last
+        return Either(((first, last),), negated=sign == "!=")
 
     def _told(self) -> Told | None:
         """Return `average height of tower`, `born at -father-> person`; None, with nothing taken, for others."""
@@ -522,10 +537,13 @@ class _ReadingLine:
             if name is None:
                 names = ", ".join(sorted(self._edge_properties)) or "none"
                 self._tokens.fail(f"a property of edges stands here; properties: {names}")
-            condition = self._valued(name)
-            if condition.comparison == "contains" or isinstance(condition.value, Told):
+            said = self._valued(name, is_of_edges=True)
+            if isinstance(said, Either) and (is_denied or said.negated):
+                self._tokens.fail("of days that edges have no year is denied: write the days, by < or >=")
+            bounds = [said] if isinstance(said, Valued) else [one for one in said.options[0] if isinstance(one, Valued)]
+            if any(one.comparison == "contains" or isinstance(one.value, Told) for one in bounds):
                 self._tokens.fail("properties of edges are compared with values alone, texts by = and !=")
-            conditions.append(replace(condition, negated=is_denied))
+            conditions += (replace(one, negated=is_denied) for one in bounds)
             if not self._tokens.takes("and"):
                 break
         if self._tokens.peek().kind != "end":

@@ -207,6 +207,12 @@ def linking_kinds(graph: Graph) -> tuple[int, ...]:
     return tuple(kind for kind in range(2 * len(edges)) if edges[kind >> 1] not in values)
 
 
+def is_of_texts(graph: Graph, name: str) -> bool:
+    """Return whether a property of nodes tells texts, which are the same or not."""
+    rows = graph.arrays.properties.rows(name)[:1]
+    return any(np.isnan(number_of(value)) for value in graph.arrays.properties.values(name, rows))
+
+
 def is_of_edges(measure: Measure | None) -> bool:
     """Return whether a measure is a property of edges."""
     return measure is not None and measure.property is not None and measure.target is not None
@@ -564,7 +570,8 @@ class Executor:
             return self._met(replace(condition, negated=False, comparison=_CONTRARY[condition.comparison]))
         # A node without a value is not known to differ.
         if isinstance(condition, Valued) and isinstance(condition.value, Told):
-            ways: tuple[Comparison, ...] = ("<", ">=")  # whatever is told of both
+            is_text = is_of_texts(self._graph, condition.value.property)
+            ways: tuple[Comparison, ...] = ("=", "!=") if is_text else ("<", ">=")  # whatever is told of both
             told = plan.Either(tuple(self._beside(replace(condition, comparison=one)) for one in ways))
             return plan.Without(told, self._beside(condition))
         base: plan.NodeSet = plan.Every()
@@ -620,19 +627,35 @@ class Executor:
         if not told.kinds:
             values = self._sets.measured(rows, plan.Measure(told.property))
             values = values[~np.isnan(values)]
+            texts = {_text(one) for one in properties.values(told.property, rows.astype(np.int32))} - {""}
+            if not len(values) and len(texts) == 1 and told.form == "value":
+                return _compared(replace(condition, value=texts.pop()))
             if not len(values) or (told.form == "value" and len(np.unique(values)) > 1):
                 return plan.Among(())
             value = float(_TOTALS["average" if told.form == "value" else told.form](values))
             return _compared(replace(condition, value=value))
         own, hop = self._sets.rows(plan.Has(condition.property)), plan.Hop(frozenset(told.kinds))
-        numbers = properties.numbers(condition.property, own.astype(np.int32))
+        codes = dict[str, float]({"": np.nan})
+
+        def read(name: str, rows: Numbers) -> NDArray[np.float64]:
+            if not is_of_texts(self._graph, told.property):
+                return properties.numbers(name, rows.astype(np.int32))
+            texts = map(_text, properties.values(name, rows.astype(np.int32)))
+            return np.array([codes.setdefault(text, len(codes)) for text in texts], np.float64)
+
+        numbers = read(condition.property, own)
         meeting = np.zeros(len(own), np.bool_)
         for walked in self._around(own, hop, told.nodes):
-            others = properties.numbers(told.property, walked.far.astype(np.int32))
+            others = read(told.property, walked.far)
             with np.errstate(invalid="ignore"):
                 is_met = COMPARE[condition.comparison](numbers[walked.near], others) & ~np.isnan(numbers[walked.near])
             meeting[walked.near[is_met & ~np.isnan(others)]] = True
         return plan.Among(tuple(own[meeting].tolist()))
+
+
+def _text(value: JsonValue) -> str:
+    """Return a text as it is compared; empty for what is none."""
+    return str(value).casefold() if isinstance(value, str | bool) else ""
 
 
 def _hop(edges: Joined | Measure) -> plan.Hop:

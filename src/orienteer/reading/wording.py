@@ -114,7 +114,7 @@ class QueryWording:
 
     def edge_value(self, condition: Valued) -> str:
         """Return what a property of edges is compared with."""
-        return self._value(condition, self._is_edge_dated)
+        return self._value(condition, self.is_edge_dated)
 
     def _part(self, nodes: NodeSet) -> str:
         text = self._nodes(nodes)
@@ -156,6 +156,9 @@ class QueryWording:
             return f'"{single_spaced(condition.value)}"'
         if isinstance(condition.value, Told):
             return self._told(condition.value)
+        is_day = condition.comparison not in ("<", ">=") and condition.value == int(condition.value)
+        if is_day and is_dated(condition.property):  # a year alone is all its days
+            return f"{int(condition.value):04}-01-01"
         return _dated(condition.value, is_date=is_dated(condition.property))
 
     def _told(self, told: Told) -> str:
@@ -204,7 +207,8 @@ class QueryWording:
         rows = self._arrays.properties.rows(name)[:1]
         return bool(len(rows)) and _is_date(self._arrays.properties.values(name, rows)[0])
 
-    def _is_edge_dated(self, name: str) -> bool:
+    def is_edge_dated(self, name: str) -> bool:
+        """Return whether a property of edges tells dates, which are texts."""
         _, values = Store.of(self.graph).property("edge", name)
         return _is_date(next(iter(values.take([0]).values()), None))
 

@@ -344,6 +344,14 @@ class Reader(Anchor):
             raise BadOption("reader.check is 'always', and there is no model: name one, or leave check at 'refused'")
         self._model = model
 
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Return what `anchor` returns, with a note if there is no model."""
+        result = super().retrieve(question, run)
+        if self._model is not None:
+            return result
+        note = "no model is named, so rules alone read: name one (--model, model=, ORIENTEER_MODEL or orienteer.toml)"
+        return result.model_copy(update={"notes": (*result.notes, note)})
+
     def leaves(self, question: Question, result: Result, then: Method) -> str | None:
         """Return why a question is left to another method; None if it is not.
 
