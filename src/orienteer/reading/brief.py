@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from orienteer.elements import Triple
 from orienteer.graph.store import Graph
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.units import LIGHT_FIT, PropertyFacts, Units
-from orienteer.records import JsonValue
 from orienteer.retrieval.graph_text import counts_line, triple_line, triples_by_size, types_by_size
 from orienteer.text.sentences import CHARACTERS_A_TOKEN, one_line
 
@@ -111,16 +110,13 @@ def listed_values(graph: Graph, facts: PropertyFacts) -> list[str]:
         return []
     rows = graph.arrays.properties.rows(facts.name)
     values: dict[str, None] = {}
-    for value in _texts(graph.arrays.properties.values(facts.name, rows[:: max(1, len(rows) // 2_000)])):
+    sample = graph.arrays.properties.values(facts.name, rows[:: max(1, len(rows) // 2_000)])
+    items = (item for value in sample for item in (value if isinstance(value, list) else [value]))
+    for value in (item for item in items if isinstance(item, str)):
         values[value] = None
         if len(values) > _MOST_LISTED or len(value) > _LONGEST_VALUE:
             return []
     return list(values) if len(values) * 2 <= len(rows) else []
-
-
-def _texts(values: Iterable[JsonValue]) -> Iterator[str]:
-    for value in values:
-        yield from (one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str))
 
 
 def names_of(lexicon: Lexicon, units: Units) -> str:

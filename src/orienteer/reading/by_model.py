@@ -343,11 +343,11 @@ class ModelReader:
         # a sense by which no value is told is none
         senses = [one for one in senses if one[1][0] not in _OF_VALUES or isinstance(one[1][-1], tuple)] or senses
         others = [f"it may mean the {one.label} as well: {one.text}" for one, meaning in senses if meaning != own]
-        if own == self._meaning(lines[0]):
+        if len(others) == len(senses):
             others = []
-        elif len(others) == len(senses):
-            why = f"two readings, pick one:\nby the rules: {lines[0]}\nby the model: {lines[1]}"
-            return Refusal(kind="unsupported", text=why, lines=lines)
+            if own != self._meaning(lines[0]):
+                why = f"two readings, pick one:\nby the rules: {lines[0]}\nby the model: {lines[1]}"
+                return Refusal(kind="unsupported", text=why, lines=lines)
         read = by_model if others else by_rules
         return read.model_copy(update={"by": "both", "agreed": True, "notes": (*read.notes, *others)})
 

@@ -627,9 +627,10 @@ class Executor:
         if not told.kinds:
             values = self._sets.measured(rows, plan.Measure(told.property))
             values = values[~np.isnan(values)]
-            texts = {_text(one) for one in properties.values(told.property, rows.astype(np.int32))} - {""}
-            if not len(values) and len(texts) == 1 and told.form == "value":
-                return _compared(replace(condition, value=texts.pop()))
+            if not len(values) and told.form == "value":
+                texts = {_text(one) for one in properties.values(told.property, rows.astype(np.int32))} - {""}
+                if len(texts) == 1:
+                    return _compared(replace(condition, value=texts.pop()))
             if not len(values) or (told.form == "value" and len(np.unique(values)) > 1):
                 return plan.Among(())
             value = float(_TOTALS["average" if told.form == "value" else told.form](values))
