@@ -203,6 +203,20 @@ def test_words_that_are_not_in_the_question_are_not_shown_as_unread(cellar: Grap
     assert "evil" not in result.refusal.text
 
 
+@pytest.mark.parametrize("name", ["Salt", "Rain"])
+def test_what_is_compared_with_is_one_value(name: str) -> None:
+    facts = (("Salt", "drama", 5), ("Salt", "farce", 9), ("Moss", "drama", 7), ("Rain", None, None))
+    nodes = [
+        Node(str(at), "film", called, properties={"genre": genre, "price": price} if genre else {})
+        for at, (called, genre, price) in enumerate(facts)
+    ]
+    graph = Graph.from_records(nodes, [Edge("0", "follows", "1")])
+    for said in (f'film that genre = genre of film "{name}"', f'film that price != price of film "{name}"'):
+        result, model = asked(graph, f"Whatever goes along with {name}?", line(said))
+        assert (result.answer, len(model.requests)) == (None, 2)
+        assert "must be one value" in result.refusal.text
+
+
 def test_german_is_read_by_rules_first(cellar: Graph) -> None:
     question = "Wie viele Pubs gibt es in Holmby?"
     plain = Retriever(cellar, "anchor").ask(question).answer

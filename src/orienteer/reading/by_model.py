@@ -25,7 +25,7 @@ from orienteer.protocols import LanguageModel, QuestionReader, RecordedReading, 
 from orienteer.reading.brief import listed_values, names_of, schema_of
 from orienteer.reading.line import parse
 from orienteer.reading.quantities import converted
-from orienteer.reading.query import Among, Best, ExactQuery, Executor, Joined, NodeSet, Valued, is_of_edges, parts_of
+from orienteer.reading.query import Among, Best, ExactQuery, Executor, Joined, NodeSet, Told, Valued, parts_of
 from orienteer.reading.reader import RulesReader
 from orienteer.reading.units import SURE_NAME, NameUnit, PropertyFacts, Units
 from orienteer.reading.vocabulary import AKIN, ENGLISH, QuestionWords, alike
@@ -275,6 +275,11 @@ class ModelReader:
                 return f"the question does not say the number {number:g}"
             case ExactQuery(form="compare") if Executor(self._graph).run(part).value is None:
                 return "single things are compared, and each must have a value"
+            case Told(property=name, nodes=nodes, form="value", kinds=()):
+                named = Executor(self._graph).run(ExactQuery("list", nodes)).rows
+                values = {str(one).casefold() for one in self._graph.arrays.properties.values(name, named)} - {"none"}
+                if len(values) != 1:
+                    return f"what is compared with must be one value, and {name} has {len(values)} of them there"
             case ExactQuery(first=int(first)) if first not in numbers:
                 return f"the question does not ask for {first}"
             case Best(first=first, skipped=skipped) if (first > 1 and first not in numbers) or (
@@ -358,7 +363,7 @@ class ModelReader:
         """
         query, executor = parse(line, self._graph), Executor(self._graph)
         outcome, rows = executor.run(query), executor.run(ExactQuery("list", query.nodes)).rows
-        if query.form == "value" and query.measure is not None and not is_of_edges(query.measure):
+        if query.form == "value" and query.measure is not None and query.measure.target is None:
             values = self._graph.arrays.properties.values(query.measure.property or "", rows)
             rows = rows[[value is not None for value in values]]
             outcome = replace(outcome, rows=rows)
