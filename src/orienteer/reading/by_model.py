@@ -246,7 +246,7 @@ class ModelReader:
         amounts = words.units.quantities.values()  # and the beginnings and ends of times
         numbers = frozenset(number for one in amounts for number in (one.value, *(one.span or ())))
         query = parse(line, self._graph)
-        yield from filter(None, (self._fault(part, words, numbers) for part in parts_of(query)))
+        yield from filter(None, (self._fault(part, words, numbers) or self._untold(part) for part in parts_of(query)))
         named = list(self._named(query, words))
         if named and not any(is_used for _, is_used in named):
             yield f"it says nothing of {', '.join(text for text, _ in named)}"
@@ -273,13 +273,6 @@ class ModelReader:
                 return f"{value!r} is no value that the question names"
             case Joined(comparison=str(), number=number) if number not in numbers and number not in _FEW:
                 return f"the question does not say the number {number:g}"
-            case ExactQuery(form="compare") if Executor(self._graph).run(part).value is None:
-                return "single things are compared, and each must have a value"
-            case Told(property=name, nodes=nodes, form="value", kinds=()):
-                named = Executor(self._graph).run(ExactQuery("list", nodes)).rows
-                values = {str(one).casefold() for one in self._graph.arrays.properties.values(name, named)} - {"none"}
-                if len(values) != 1:
-                    return f"what is compared with must be one value, and {name} has {len(values)} of them there"
             case ExactQuery(first=int(first)) if first not in numbers:
                 return f"the question does not ask for {first}"
             case Best(first=first, skipped=skipped) if (first > 1 and first not in numbers) or (
@@ -287,6 +280,18 @@ class ModelReader:
                 and skipped + 1 not in {*numbers, *(ENGLISH.ordinals.get(word.text) for word in words.question.words)}
             ):
                 return f"the question does not ask for {max(first, skipped + 1)}"
+        return None
+
+    def _untold(self, part: object) -> str | None:
+        """Return why a part of a query compares with nothing, or with several things; None if it does not."""
+        match part:
+            case ExactQuery(form="compare") if Executor(self._graph).run(part).value is None:
+                return "single things are compared, and each must have a value"
+            case Told(property=name, nodes=nodes, form="value", kinds=()):
+                named = Executor(self._graph).run(ExactQuery("list", nodes)).rows
+                values = {str(one).casefold() for one in self._graph.arrays.properties.values(name, named)} - {"none"}
+                if len(values) != 1:
+                    return f"what is compared with must be one value, and {name} has {len(values)} of them there"
         return None
 
     def _facts(self, name: str) -> PropertyFacts | None:
