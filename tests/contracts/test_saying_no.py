@@ -24,6 +24,7 @@ DENIALS = {
     **dict.fromkeys(("answer", "answer-evidence", "cypher-answer", "vanilla"), [NOT_THERE]),
     **dict.fromkeys(("polyg-answer", "ircot-read"), [f"{SAID} Answer: {NOT_THERE}"]),
     **dict.fromkeys(("graphsearch-answer", "graphsearch-lean-answer"), [NULL]),
+    "documents-read": [{"sentences": [], "answer": None, "lacks": SAID, "search": []}],
     "graphsearch-lean-conclude": [{**NULL, "accept": True, "missing": [], "contradictions": []}],
     **dict.fromkeys(("graph-cot", "graph-counselor-act"), [f"Action: Finish[{NOT_THERE}]"]),
     "search-o1": [f"<answer>{NOT_THERE}</answer>"],
@@ -89,6 +90,9 @@ def test_a_reply_without_words_is_no_refusal(graphs, course):
     if method_of(course) in ("search-o1", "think-on-graph", "graph-cot", "graph-counselor", "graphscout"):
         return  # they ask again, or the answer's prompt does
     result = asked(graphs, course, script_of(course, {**dict.fromkeys(DENIALS, [""]), AGENT: [""]}))
+    if any("the model was not heard" in note for note in result.notes):  # what is read without it stands
+        assert method_of(course).startswith("documents")
+        return
     if result.answer_kind != "quotation":
         assert (result.answer, result.refusal) == (None, None)
         assert any("no answer" in note for note in result.notes)
@@ -129,7 +133,8 @@ def test_a_model_that_fails_refuses_nothing(graphs, course):
 @answered_by_a_model
 def test_a_budget_that_ends_refuses_nothing(graphs, course):
     result = asked(graphs, course, course.script, budget=Budget(calls=1))
-    assert result.refusal is None
+    was_heard = method_of(course).startswith("documents") and not any("budget" in note for note in result.notes)
+    assert result.refusal is None or was_heard  # one reading may be enough
 
 
 def test_a_refusal_that_is_there_stays_and_what_the_model_says_is_noted(graphs):

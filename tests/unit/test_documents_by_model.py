@@ -286,7 +286,9 @@ def test_a_budget_of_calls_ends_the_readings(graph: Graph, calls: int) -> None:
     lacking = lambda prompt: read(None, lacks="it", search=[next(lines)])  # noqa: E731
     result, model = ask(graph, FARE, lacking, readings=3, passages=1, budget=Budget(calls=calls))
     assert len(model.requests) == calls
-    assert result.refusal is not None
+    assert (result.answer, result.stopped_by) == (None, "finish" if calls == 3 else "calls")
+    assert (result.refusal is not None) == (calls == 3)  # what was not read may answer it
+    assert any("lacking: it" in note for note in result.notes)
 
 
 @pytest.mark.parametrize(("calls", "prompts"), [(1, ["search"]), (2, ["search", "read"])])

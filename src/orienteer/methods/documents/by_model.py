@@ -24,7 +24,7 @@ from orienteer.llm.conversation import ask, begin, prompt_of, recorded_by
 from orienteer.llm.schema import object_of
 from orienteer.methods.documents.abstention import IDENTIFIER, DocumentsConfig, Passage, QuestionTerms
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Citation, Question, Ranked, Refusal, Result, Sampling, Trajectory
+from orienteer.records import Citation, Question, Ranked, Refusal, Result, Sampling, StoppedBy, Trajectory
 from orienteer.retrieval.expansion.relations import in_turns
 from orienteer.retrieval.graph_text import LONGEST, TextPiece, place_in, window
 from orienteer.text.english import LANGUAGES, NO_NAMES, language_words
@@ -164,6 +164,7 @@ class ModelAnswer:
     """The passages that were read, those cited first; none if the model was not heard."""
     failure: str | None = None
     """What cut the readings short."""
+    stopped_by: StoppedBy = "finish"
     searched: tuple[str, ...] = ()
     """The lines that were searched for."""
     trajectories: tuple[Trajectory, ...] = ()
@@ -175,7 +176,10 @@ class ModelAnswer:
         notes = [f"searched for: {'; '.join(self.searched)}"] if self.searched else []
         notes += [f"the readings were cut short: {self.failure}"] if self.failure else []
         update: dict[str, Any]  # Any: fields of a result
-        if self.answer is None:
+        if self.answer is None and self.failure is not None:  # what was not read may answer it
+            lacking = f"no answer so far; lacking: {self.lacks}"
+            update, notes = {"stopped_by": self.stopped_by}, [*notes, lacking]
+        elif self.answer is None:
             refused = Refusal(kind="not_here", text=f"nothing here answers this; lacking: {self.lacks}")
             update, notes = {"refusal": refused}, [*notes, refused.text]
         else:
@@ -230,7 +234,7 @@ class ModelReading:
             self.trajectories += recorded_by(spent)
         except ModelError as failed:
             self.trajectories += recorded_by(failed)
-            return self._done(ModelAnswer(failure=str(failed)))
+            return self._done(ModelAnswer(failure=str(failed), stopped_by="error"))
         return self._done(self._readings(listed) if listed else ModelAnswer(lacks="no passage has its words"))
 
     def _done(self, answer: ModelAnswer) -> ModelAnswer:
@@ -247,7 +251,8 @@ class ModelReading:
                 read, lines = self._read(hits, self.run if turn else self.run.final())
             except (BudgetExhausted, ModelError) as failed:
                 self.trajectories += recorded_by(failed)
-                return replace(best, failure=str(failed))
+                limit = failed.limit if isinstance(failed, BudgetExhausted) else "error"
+                return replace(best, failure=str(failed), stopped_by=limit)  # type: ignore[arg-type]
             if read.failure is not None:
                 return replace(best, failure=read.failure)
             best = read if best.answer is None or read.answer is not None else best
