@@ -198,6 +198,10 @@ class Lexicon:
                 for unit in self._edge_words.units(reading, place)
                 if unit.fit > SYNONYM or not (unit.last in kinds or is_named or self._is_elsewhere(unit, exact))
             ]
+            if reading.words[place].text in WORDS["containing"]:  # "dependencies include X": X is one of them
+                before = (unit for at in range(place) if not units.types[at] for unit in units.edges[at])
+                said = {edge for unit in before if unit.fit > SYNONYM for edge in unit.edges}
+                units.edges[place] = [unit for unit in units.edges[place] if said.isdisjoint(unit.edges)]
             if self.edge_properties and not any(unit.fit > LIGHT_FIT for unit in units.edges[place]):
                 units.edges[place] += self._timed_units(reading, place)
             sure = {unit.last for unit in units.types[place] if unit.cost == 0}  # "orders" are not `ordered_on`
@@ -213,12 +217,25 @@ class Lexicon:
         self._add_ids(reading, units)
         self._add_uncovered(reading, units)
         self._add_partial(reading, units)
+        self._cut_names(reading, units, by_stem)
+        return units, respelled
+
+    def _cut_names(self, reading: QuestionWords, units: Units, by_stem: set[tuple[int, int]]) -> None:
+        """Leave out names that other words or longer names say, and cut those behind a kind to it."""
+        whole = [(at, unit.last) for at, own in units.names.items() for unit in own if not unit.cost]
+        whole = [span for span in whole if reading.is_written_as_name(span[0])]
         for place, own in units.names.items():
             # "released" is no "Release"
             said = {unit.last for unit in units.properties.get(place, ()) if not unit.cost}
-            kept = (unit for unit in own if unit.last not in said or (place, unit.last) not in by_stem)
-            units.names[place] = [self._apposed(reading, units, place, unit) for unit in kept]
-        return units, respelled
+            kept = [unit for unit in own if unit.last not in said or (place, unit.last) not in by_stem]
+            kinds = {unit.last for unit in units.types[place] if unit.cost}  # "adverbs" are not the word "adverb"
+            kept = [unit for unit in kept if not unit.cost or unit.last not in kinds]
+            # in "Kellmouth Town", a club, no town of Kellmouth is meant
+            units.names[place] = [
+                self._apposed(reading, units, place, unit)
+                for unit in kept
+                if not any(at <= place < unit.last <= last and last - at > unit.last - place for at, last in whole)
+            ]
 
     def _is_elsewhere(self, unit: EdgeUnit, exact: Mapping[int, str]) -> bool:
         """Return whether this graph says a word of other things than edges join: `delivered_on`, and no supplier."""
@@ -291,18 +308,23 @@ class Lexicon:
                 yield TypeUnit(last + 1, likeliest, 0.3 * (1 - best))
         forms = singulars(reading.words[place].text) if not by_span else set[str]()
         like = frozenset(number for number, words in enumerate(self._type_words) if not words.isdisjoint(forms))
+        is_common = len(forms) > 1 or (place > 0 and reading.words[place - 1].text in ("a", "an"))
         if not (by_span or like) and reading.words[place].text in WORDS["plain people"]:
             like = self.people
         if self.nested and not by_span and reading.words[place].text in WORDS["plain places"]:
             yield TypeUnit(place + 1, self.nested, 0.0)
-        elif like and not self.is_name_or_value(reading, place):
+        elif like and not self.is_name_or_value(reading, place, is_common=is_common):
             yield TypeUnit(place + 1, like, 0.15)
 
-    def is_name_or_value(self, reading: QuestionWords, place: int) -> bool:
-        """Tell whether a word is a name or a value: where some are "Professor", that is no other word for lecturers."""
+    def is_name_or_value(self, reading: QuestionWords, place: int, *, is_common: bool = False) -> bool:
+        """Tell whether a word is a name or a value: where some are "Professor", that is no other word for lecturers.
+
+        A common noun, in the plural or behind `a`, is no name: "adverbs" are not the word "adverb".
+        """
         word, arrays = reading.words[place].text, self.graph.arrays
         forms = {word, word.removesuffix("s")}
-        return any(map(arrays.name_index.called, forms)) or any(map(arrays.properties.names_with_value, forms))
+        is_name = not is_common and any(map(arrays.name_index.called, forms))
+        return is_name or any(map(arrays.properties.names_with_value, forms))
 
     def _add_ids(self, reading: QuestionWords, units: Units) -> None:
         """Add the nodes that a kind and an id name: `match 306`, `order no. 1007`, `ticket #A-42`."""

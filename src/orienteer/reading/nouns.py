@@ -9,8 +9,9 @@ from orienteer.reading.comparisons import best_of, superlatives_at
 from orienteer.reading.query import Among, Best, Condition, Either, Joined, Measure, NodeSet, Valued, negated
 from orienteer.reading.relations import Relation, Voice
 from orienteer.reading.rules import Context, Parse, best, part
-from orienteer.reading.units import LIGHT_FIT, EdgeUnit, NameUnit, PropertyFacts, ValueUnit
+from orienteer.reading.units import LIGHT_FIT, SYNONYM, EdgeUnit, NameUnit, PropertyFacts, ValueUnit
 from orienteer.reading.vocabulary import ENGLISH, WORDS
+from orienteer.text.tokenizer import singulars
 
 # ================================================================================================================ names
 # Named nodes: `Duvel`, `the brewery Duvel Moortgat`, `asthma disease`, and pronouns for what was spoken of.
@@ -327,7 +328,12 @@ _LONGEST_CHAIN = 3  # possessives in a row
 
 def noun_had(context: Context, nodes: NodeSet, unit: EdgeUnit, target: NodeSet) -> Iterator[Relation]:
     """Yield the relation of nodes that have what words for edges say: a `manager`, a mentor."""
-    return context.relations.having(nodes, unit, context.at(unit.last - 1), target)
+    noun, people = context.at(unit.last - 1), context.lexicon.people
+    are_people = bool(people) and not singulars(noun).isdisjoint(WORDS["people"])
+    for relation in context.relations.having(nodes, unit, noun, target):
+        is_own = any(unit.edges.get(kind >> 1, 0.0) > SYNONYM for kind in relation.kinds)
+        if is_own or not are_people or context.relations.types_of(relation.target) & people:
+            yield relation  # productions "with the most actors" are not those of most plays
 
 
 # --------------------------------------------------------------------------------------------------- possessives

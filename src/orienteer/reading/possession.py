@@ -103,6 +103,7 @@ def _own_clause(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
     """Yield what a clause says of its own subject: `is X`, `is in Y`, `treats Z`, `took place at X`."""
     yield from context.modifiers(place, nodes)
     begin = context.skip(place, WORDS["auxiliaries"])
+    begin += context.at(begin) in WORDS["containing"] and not context.units.edges.get(begin)  # "include X"
     begin = context.skip(context.end_of(begin, "adverbial") or begin, WORDS["all prepositions"])
     for named in context.nodes(begin):
         if named.value.named:
@@ -314,6 +315,9 @@ def edge_noun_had(
     is_denied: bool = False,
 ) -> Iterator[Parse[NodeSet]]:
     """Yield `dependencies`, `hypernym X`, `supervisor is X`: a noun that names edges, so many times."""
+    is_done = context.at(place).endswith("ed") and context.at(place + 1) in WORDS["all prepositions"]
+    if is_done and context.at(place - 1) in ("have", "has", "had"):
+        return  # who "has worked with X" has no work
     for unit in context.units.edges.get(place, ()):
         for relation in noun_had(context, nodes, unit, NodeSet()):
             had = joined(relation, unit.last, 0.1, is_denied=is_denied, amount=amount)

@@ -16,7 +16,7 @@ from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
 from orienteer.reading.assembly import assembled
 from orienteer.reading.clauses import all_said, noun_phrases, one_said
-from orienteer.reading.edges import facts_of_edges, rows_within
+from orienteer.reading.edges import contrary, facts_of_edges, rows_within
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.linker import AnchorConfig, LinkedPhrase, PhraseLinker
 from orienteer.reading.nesting import Nesting
@@ -237,6 +237,9 @@ class RulesReader:
             return _unread(context, not_understood("both"))
         if any(map(self._contradicts, sets_within(parse.value))):
             return _unread(context, unsupported("two conditions cannot hold together: say it in two questions"))
+        nodes = parse.value.nodes
+        if parse.value.form == "test" and nodes.best and any(isinstance(one, Among) for one in nodes.conditions):
+            return _unread(context, unsupported("one thing alone has no rank: ask which it is"))  # "is X the tallest Y"
         if _counts_between(parse.value):
             return _unread(context, unsupported("no edge joins what is counted to it: name the kinds between them"))
         if any(self._is_beside(context, parse.value, date, place) for date, place in context.bare_dates.items()):
@@ -547,7 +550,8 @@ def _place(ordinal: str) -> int:
 def _grouped(context: Context) -> str | None:
     """Return the word that asks for an answer for each of several, which few queries give."""
     for place, word in enumerate(context.words):
-        is_within = word in ("everyone", "everybody") and place > 2  # as in "give me everyone who"
+        is_test = place == 1 and context.at(0) in WORDS["asking"]
+        is_within = word in ("everyone", "everybody", "everything") and (place > 2 or is_test)  # "give me everyone who"
         is_within |= word == "each" and bool({"many", "number", "average", "total"} & set(context.words[:place]))
         if word == "per" or is_within or (word in ("each", "every") and place > _BEGINNING):
             return context.reading.surface(place, place + 1)
@@ -579,7 +583,10 @@ def _majority(context: Context) -> str | None:
 def _unanswerable(context: Context) -> str | None:
     """Return a word that no query answers: what ties two parts together, `most` as a majority, a letter `a`."""
     for place, word in enumerate(context.words):
-        before = context.at(place - 1)
+        before, some = context.at(place - 1), context.at(place - 2)
+        is_part = some in WORDS["turning"] | WORDS["several"] | {"one"} or place - 2 in context.units.quantities
+        if word in ("which", "whom") and before == "of" and place > 1 and is_part:
+            return context.reading.surface(place - 2, place + 1)  # "two beers, one of which is dark"
         is_owned = word in ("their", "its", "his", "her") and before not in WORDS["before their"]
         is_owned = is_owned and context.words[place - 2 : place] != ["that", "of"]
         is_owned = is_owned and not (before == "in" and _is_text(context, place + 1))  # "X in their name"
@@ -623,10 +630,26 @@ def _but_others(context: Context, query: ExactQuery) -> ExactQuery | None:
         context.at(place + 1) != "than" and context.at(place - 1) not in ("any", "all", "every", "each", "nowhere")
         for place in places
     )
+    if any(context.at(place - 1) in ("no", "nobody", "nothing", "none", "one") for place in places):
+        nodes = _of_no_others(query.nodes)
+        return None if nodes is None else replace(query, nodes=nodes)
     rows = tuple(sorted(set(named_rows(query.nodes)))) if is_asked and query.form in ("list", "count") else ()
     if is_asked and not rows and query.form in ("list", "count") and not _leaves_out(query.nodes):
         return None  # doctors in "other wards": other than what?
     return replace(query, nodes=query.nodes.that(Among(rows, negated=True))) if rows else query
+
+
+def _of_no_others(nodes: NodeSet) -> NodeSet | None:
+    """Return a set of which a relation is denied to others than it is said to: `that X binds and no other does`."""
+    said = {one.kinds: one.target for one in nodes.conditions if isinstance(one, Joined) and not one.negated}
+    conditions = tuple(
+        replace(one, target=one.target.that(*contrary(said[one.kinds].conditions)))
+        if isinstance(one, Joined) and one.negated and one.kinds in said and said[one.kinds].conditions
+        else one
+        for one in nodes.conditions
+    )
+    is_only = any(isinstance(one, Joined) and one.extent == "only" for one in conditions)
+    return replace(nodes, conditions=conditions) if is_only or conditions != nodes.conditions else None
 
 
 def named_rows(nodes: NodeSet) -> Iterator[int]:

@@ -161,7 +161,7 @@ class Unanswered:
         """Return the word as the question spells it; None where the query answers it."""
         if query.form == "value" and self._asks_for_nodes(query):
             return self._context.reading.surface(0, 1)
-        if query.form != "list" or not self._context.words:
+        if query.form not in ("list", "count") or not self._context.words:
             return None
         place = next(self._places(query), None)
         return None if place is None else self._context.reading.surface(place, place + 1)
@@ -169,12 +169,17 @@ class Unanswered:
     def _places(self, query: ExactQuery) -> Iterator[int]:
         words = self._context.words
         types = self._relations.types_of(query.nodes)
+        if (who := self._who()) is not None and not self._tells_who(query, types):
+            yield who
+        if query.form == "count":
+            return
         if words[0] in WORDS["which"] and not WORDS["be"].isdisjoint(words) and self._ends_turned(query):
             yield len(words) - 1
         if "where" in words[:_ASKED] and not self._tells_where(query, types):
             yield words.index("where")
-        if not WORDS["who"].isdisjoint(words[:_ASKED]) and not self._tells_who(query, types):
-            yield next(place for place, word in enumerate(words) if word in WORDS["who"])
+        is_bare = words[0] == "what" and self._context.at(1) in WORDS["auxiliaries"] and types <= self._people
+        if is_bare and self._context.at(2) not in WORDS["determiners"] and types.isdisjoint(_kinds_said(self._context)):
+            yield 0  # what "is kept in the East Wing" is not who keeps it
         if query.nodes.named and words[-1] in WORDS["last of scenes"] | {"at", "from"}:
             yield len(words) - 1  # "what is X in?"
         used = next((at for at in range(1, len(words)) if words[at - 1 : at + 1] == ["used", "to"]), None)
@@ -188,6 +193,13 @@ class Unanswered:
         if words[0] in WORDS["all"] and self._is_claim():
             yield 0
         yield from self._owners(types)
+
+    def _who(self) -> int | None:
+        """Return the place of the word that asks for people: `who`, `how many people`, `everybody on the team`."""
+        units, words = self._context.units, self._context.words
+        first = next((at for at, word in enumerate(words[:_ASKED]) if word in WORDS["somebody"]), None)
+        is_head = not any(units.types.get(at) or units.names.get(at) or units.edges.get(at) for at in range(first or 0))
+        return first if is_head else None
 
     def _tells_where(self, query: ExactQuery, types: frozenset[int]) -> bool:
         """Return whether nodes are where something is: places, and neither people nor what is there."""
@@ -207,10 +219,15 @@ class Unanswered:
         if not self._people or not types or self._people & types:
             return True
         kinds = [kind for condition in _joined(query) for kind in condition.kinds]
-        are_doers = all(map(self._relations.labels.is_doer, kinds))
+        are_doers = all(map(self._relations.labels.is_doer, kinds)) and (bool(kinds) or self._are_organisations(types))
         # in or with what something is done: Linux is `written_in` a language, by nobody
         are_scenes = any(self._ends(condition, WORDS["last of scenes"]) for condition in _joined(query))
         return are_doers and not are_scenes
+
+    def _are_organisations(self, types: frozenset[int]) -> bool:
+        """Return whether nodes of these types do things as people do: who was founded in 1900."""
+        labels = self._context.lexicon.vocabulary.node_labels
+        return all(not WORDS["organisations"].isdisjoint(label.words) for kind in types for label in labels[kind])
 
     def _asks_for_nodes(self, query: ExactQuery) -> bool:
         """Return whether a question that gives a property asks for its nodes: `who was born before X died`."""
@@ -264,6 +281,11 @@ class Unanswered:
         return [label.replace("_", " ").split() for label in self._relations.labels.of(condition.kinds)]
 
 
+def _kinds_said(context: Context) -> frozenset[int]:
+    """Return the types of nodes that words of the question name."""
+    return frozenset(kind for units in context.units.types.values() for unit in units for kind in unit.types)
+
+
 def _joined(query: ExactQuery) -> Iterator[Joined]:
     """Yield the relations that nodes of a query have themselves."""
     for condition in query.nodes.conditions:
@@ -284,10 +306,12 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
         return f"{total} holds no numbers"
     if (word := _untold_end(context, query)) is not None:
         return f"{word!r} says that something ended, and the question asks nothing of when"
-    return next((why for nodes in sets_within(query) if (why := _doubt_of(context, nodes)) is not None), None)
+    return next(
+        (why for nodes in sets_within(query) if (why := _doubt_of(context, relations, nodes)) is not None), None
+    )
 
 
-def _doubt_of(context: Context, nodes: NodeSet) -> str | None:
+def _doubt_of(context: Context, relations: SchemaRelations, nodes: NodeSet) -> str | None:
     """Return the reason why a set of a query may not be what the asker means; None if there is none."""
     name = _time_of_another(context, nodes)
     of_others = "what is said of the edges may be said of others of their kind: say it in two questions"
@@ -295,6 +319,8 @@ def _doubt_of(context: Context, nodes: NodeSet) -> str | None:
     doubts = (
         (name is not None, f"the time may belong to {name} instead: name the property that you mean"),
         (tells_of_other_edges(nodes), of_others),
+        (_is_of_the_row(context, relations, nodes), "the last may be said of what joins them: ask two questions"),
+        (_denies_rows(context, relations, nodes), "what is denied may be all of it: say `no`, or name what is meant"),
         (_says_a_role_twice(nodes), "two roles are joined by 'and': say of each whose it is"),
         (_is_of_two_kinds(context, nodes), of_two_kinds),
         (_goes_two_ways(context, nodes), "two names of one kind would be joined in different ways: ask two questions"),
@@ -342,7 +368,7 @@ def _nameless(context: Context, relations: SchemaRelations, query: ExactQuery) -
         own = frozenset(kind for name, kind in kinds if name.isdigit() or relations.is_nameless(kind))
         if own:
             return " and ".join(sorted(label(arrays.types.nodes[kind]) for kind in own))
-    said = frozenset(kind for units in context.units.types.values() for unit in units for kind in unit.types)
+    said = _kinds_said(context)
     if query.form != "list" or query.nodes.named or not own or own & said or not all(map(relations.is_nameless, own)):
         return ""
     return " and ".join(sorted(label(arrays.types.nodes[kind]) for kind in own))
@@ -359,6 +385,31 @@ def _time_of_another(context: Context, nodes: NodeSet) -> str | None:
             if context.lexicon.properties[name].types & target.types:
                 return name
     return None
+
+
+def _is_of_the_row(context: Context, relations: SchemaRelations, nodes: NodeSet) -> bool:
+    """Return whether things are said to be of a row that joins them, and of what an edge of their own leads to as well.
+
+    The "deputy head of Surgery" has that duty there, over duties that have wards, and need not work there.
+    """
+    verbs = (unit for at, own in context.units.edges.items() if not context.units.types[at] for unit in own)
+    said = {edge for unit in verbs if unit.fit > LIGHT_FIT for edge in unit.edges}
+    own = [one for one in nodes.conditions if isinstance(one, Joined) and not one.where]
+    between = (kind for one in own if one.target.is_between and one.target.conditions for kind in one.target.types)
+    rows = set(filter(relations.is_nameless, between))
+    others = (
+        one for one in own if said.isdisjoint(kind >> 1 for kind in one.kinds) and rows.isdisjoint(one.target.types)
+    )
+    ends = {kind for one in others for kind in relations.types_of(one.target)} - nodes.types
+    return any(hop.target in ends for row in rows for hop in context.lexicon.vocabulary.hops[row])
+
+
+def _denies_rows(context: Context, relations: SchemaRelations, nodes: NodeSet) -> bool:
+    """Return whether rows that no word names are to be without something: who "planted neither in X nor in Y"."""
+    joined = (one for one in nodes.conditions if isinstance(one, Joined) and not one.negated)
+    rows = (one.target for one in joined if one.target.types and all(map(relations.is_nameless, one.target.types)))
+    denied = (one for one in rows if one.conditions and all(getattr(said, "negated", False) for said in one.conditions))
+    return any(one.types.isdisjoint(_kinds_said(context)) for one in denied)
 
 
 def _says_a_role_twice(nodes: NodeSet) -> bool:

@@ -114,7 +114,7 @@ class EdgeLabels:
             return bool(kind & 1)
         ends = {source for source, hops in enumerate(self._vocabulary.hops) for hop in hops if hop.kind == kind}
         called = {word for end in ends for label in self._vocabulary.node_labels[end] for word in label.words}
-        is_active = not kind & 1 and self.words([kind >> 1]).isdisjoint(english.STOP)
+        is_active = not (kind & 1 or self.is_neutral(kind >> 1)) and self.words([kind >> 1]).isdisjoint(english.STOP)
         return is_active and not called.isdisjoint(WORDS["organisations"])
 
     def are_makers(self, kinds: Iterable[int]) -> bool:
@@ -516,7 +516,9 @@ class SchemaRelations:
             is_said = None not in ups and (not said or all(step.edge in said for step in way[0]))
         # the rows of a table may have no name: plants in a bed, over plantings
         is_over_rows = len(way) == 2 and all(self.is_nameless(step.target) for step in way[0])
-        if not is_said or (is_within and not all(ups) and not is_over_rows):
+        # who else plays a part must be said: matches "of a town" are no matches of referees who were born there
+        is_part = any(self._is_part(step) and step.edge not in (edges or {}) for steps in way for step in steps)
+        if not is_said or is_part or (is_within and not all(ups) and not is_over_rows):
             return
         for steps in reversed(way[1:]):
             relation = self._relation(NodeSet(frozenset(step.source for step in steps)), steps, target, 0.0)
@@ -605,10 +607,14 @@ class SchemaRelations:
         if preposition in WORDS["placing"] and not words.isdisjoint(WORDS["saying places"]):
             is_of_place = frame is Voice.OBJECT  # "in which region is X" describes the place
             return bool(step.kind & 1) == (words.isdisjoint(WORDS["holding"]) == is_of_place)
-        labels = self.labels
         # goods "from" somebody are not those of which they are the `buyer`
-        is_of_role = labels.is_role(step.edge) and not labels.is_called_as(step.edge, step.ends)
-        return step.edge in hinted or (labels.is_neutral(step.edge) and not is_of_role)
+        return step.edge in hinted or (self.labels.is_neutral(step.edge) and not self._is_part(step))
+
+    def _is_part(self, step: _Step) -> bool:
+        """Return whether an edge is called by the part that somebody plays, and not as what it joins."""
+        labels, to = self.labels, step.source if step.kind & 1 else step.target
+        is_role = labels.is_role(step.edge) or (to in self._lexicon.people and labels.is_neutral(step.edge))
+        return is_role and not labels.is_called_so(step.edge, step.ends) and labels.is_one(step.edge)
 
     def _says_another(self, nodes: NodeSet, preposition: str) -> bool:
         """Return whether a preposition says some edges of nodes, wherever they lead: drugs *for* what they treat."""

@@ -199,8 +199,21 @@ class EdgeWords:
         word = reading.words[place]
         if (verb := self._kind_verb(reading, place)) is not None:
             yield EdgeUnit(place + 1, verb, place)
-        if word.stem in self._light or ENGLISH.verb_of.get(word.text) in WORDS["light verbs"]:
-            yield EdgeUnit(place + 1, self._any, place)
+        bare = ENGLISH.verb_of.get(word.text, word.text)
+        if word.stem in self._light or bare in WORDS["light verbs"]:
+            yield EdgeUnit(place + 1, self._lightly_said(self._vocabulary.stem(bare)), place)
+
+    def _lightly_said(self, verb: str) -> dict[int, float]:
+        """Return the edges whose labels tell of no other verb: who works in a town need not have the `home_town`."""
+        own, others = ([group for group in self._groups if (verb in group) == is_own] for is_own in (True, False))
+
+        def is_said(edge: int, groups: list[frozenset[str]]) -> bool:
+            stems = [stem for label in self._labels[edge] if len(label.stems) > 1 for stem in label.stems]
+            return any(stem in group for stem in stems for group in groups)
+
+        return {
+            edge: fit for edge, fit in self._any.items() if not own or is_said(edge, own) or not is_said(edge, others)
+        }
 
     def _kind_verb(self, reading: QuestionWords, place: int) -> KindVerb | None:
         """Return a verb by the kinds that stand for what it does, or for who does it: `order`, `supplier`."""

@@ -114,7 +114,9 @@ def _most_counted(context: Context, place: int, *numbers: str) -> tuple[bool, in
     number = context.starts(place + 1, "number of", "count of", *numbers)
     is_more = ENGLISH.most.get(word, ENGLISH.more.get(word))
     return (
-        None if is_more is None or not (number or word in WORDS["counting things"]) else (is_more, number or place + 1)
+        None
+        if is_more is None or context.at(place - 1) == "at" or not (number or word in WORDS["counting things"])
+        else (is_more, number or place + 1)
     )
 
 
@@ -177,7 +179,9 @@ def most_in(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Node
     """Read `in the most orders`, `part of the most teams`: the only edge between them is meant."""
     begin = context.skip(context.end_of(place, "part of") or place)
     is_more = ENGLISH.most.get(context.at(begin))
-    if begin == place or is_more is None or nodes.best is not None or context.at(begin) not in WORDS["counting things"]:
+    if begin == place or nodes.best is not None or context.at(begin) not in WORDS["counting things"]:
+        return
+    if is_more is None or context.at(begin - 1) == "at":  # "at least one" is no superlative
         return
     for head in heads_at(context, begin + 1):
         yield from _most_things_had(context, head, nodes, descending=is_more)
