@@ -488,7 +488,7 @@ def _leads_to_kind(nodes: NodeSet) -> bool:
     best = nodes.best.measure.target if nodes.best is not None else None
     last = nodes.conditions[-1] if nodes.conditions else None
     target = best or (last.target if isinstance(last, Joined) else None)
-    return target is not None and not target.named and not target.conditions
+    return target is not None and not target.named and (not target.conditions or _leads_to_kind(target))
 
 
 def _says_where(modified: NodeSet, nodes: NodeSet) -> bool:

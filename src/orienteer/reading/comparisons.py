@@ -153,6 +153,8 @@ def another(context: Context, place: int, types: frozenset[int]) -> Iterator[Par
         if len(rows) == 1:
             end = context.possessive(named.last)
             last = named.last if end is None else end
+            if end is not None and (context.units.edges.get(end) or context.units.types.get(end)):
+                continue  # "X's father" is not X
             yield Parse(last, rows[0], named.cost)
             if context.at(last) in WORDS["behind another"]:
                 yield Parse(last + 1, rows[0], named.cost)

@@ -227,6 +227,7 @@ class Lexicon:
         for place, own in units.names.items():
             # "released" is no "Release"
             said = {unit.last for unit in units.properties.get(place, ()) if not unit.cost}
+            said |= {place + 1} if reading.words[place].text.endswith(("ed", "ing")) else set()  # who "coached" does so
             kept = [unit for unit in own if unit.last not in said or (place, unit.last) not in by_stem]
             kinds = {unit.last for unit in units.types[place] if unit.cost}  # "adverbs" are not the word "adverb"
             kept = [unit for unit in kept if not unit.cost or unit.last not in kinds]

@@ -141,7 +141,9 @@ def _bare(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
         yield from _doers(context, begin)
     for kind in kinds if not word.endswith("s") else ():  # "film directors"
         for parse in _doers(context, kind.last):
-            yield parse._replace(cost=parse.cost + 0.1)
+            done = (one.target.types for one in parse.value.conditions if isinstance(one, Joined))
+            if kind.types & parse.value.types.union(*done):  # of "pub managers" no manager of people is one
+                yield parse._replace(cost=parse.cost + 0.1)
 
 
 def _doers(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:

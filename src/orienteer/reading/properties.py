@@ -69,7 +69,8 @@ def _average(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet)
             if head.value.types & facts.types and not head.value.named and head.value.best is None:
                 yield Parse(head.last, Told(facts.name, head.value, form), head.cost)
         types = context.relations.types_of(nodes) & facts.types
-        if not nodes.conditions and nodes.best is None and len(types) == 1:
+        is_bare = not any(own.get(end) for own in (context.units.values, context.units.names, context.units.types))
+        if is_bare and not nodes.conditions and nodes.best is None and len(types) == 1:  # no "average brewer"
             yield Parse(end, Told(facts.name, NodeSet(types), form), 0.1)
 
 
