@@ -318,10 +318,7 @@ class Lexicon:
             yield TypeUnit(place + 1, like, 0.15)
 
     def is_name_or_value(self, reading: QuestionWords, place: int, *, is_common: bool = False) -> bool:
-        """Tell whether a word is a name or a value: where some are "Professor", that is no other word for lecturers.
-
-        A common noun, in the plural or behind `a`, is no name: "adverbs" are not the word "adverb".
-        """
+        """Tell whether a word is a name (no common noun is), or a value: "Professor" is no other word for lecturers."""
         word, arrays = reading.words[place].text, self.graph.arrays
         forms = {word, word.removesuffix("s")}
         is_name = not is_common and any(map(arrays.name_index.called, forms))

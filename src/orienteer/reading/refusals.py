@@ -219,15 +219,10 @@ class Unanswered:
         if not self._people or not types or self._people & types:
             return True
         kinds = [kind for condition in _joined(query) for kind in condition.kinds]
-        are_doers = all(map(self._relations.labels.is_doer, kinds)) and (bool(kinds) or self._are_organisations(types))
+        are_doers = all(map(self._relations.labels.is_doer, kinds)) and bool(kinds)
         # in or with what something is done: Linux is `written_in` a language, by nobody
         are_scenes = any(self._ends(condition, WORDS["last of scenes"]) for condition in _joined(query))
         return are_doers and not are_scenes
-
-    def _are_organisations(self, types: frozenset[int]) -> bool:
-        """Return whether nodes of these types do things as people do: who was founded in 1900."""
-        labels = self._context.lexicon.vocabulary.node_labels
-        return all(not WORDS["organisations"].isdisjoint(label.words) for kind in types for label in labels[kind])
 
     def _asks_for_nodes(self, query: ExactQuery) -> bool:
         """Return whether a question that gives a property asks for its nodes: `who was born before X died`."""
@@ -388,10 +383,7 @@ def _time_of_another(context: Context, nodes: NodeSet) -> str | None:
 
 
 def _is_of_the_row(context: Context, relations: SchemaRelations, nodes: NodeSet) -> bool:
-    """Return whether things are said to be of a row that joins them, and of what an edge of their own leads to as well.
-
-    The "deputy head of Surgery" has that duty there, over duties that have wards, and need not work there.
-    """
+    """Return whether the place of a thing may be that of a row: "deputy head of X", over duties that have places."""
     verbs = (unit for at, own in context.units.edges.items() if not context.units.types[at] for unit in own)
     said = {edge for unit in verbs if unit.fit > LIGHT_FIT for edge in unit.edges}
     own = [one for one in nodes.conditions if isinstance(one, Joined) and not one.where]

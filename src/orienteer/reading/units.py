@@ -205,15 +205,11 @@ class EdgeWords:
 
     def _lightly_said(self, verb: str) -> dict[int, float]:
         """Return the edges whose labels tell of no other verb: who works in a town need not have the `home_town`."""
-        own, others = ([group for group in self._groups if (verb in group) == is_own] for is_own in (True, False))
-
-        def is_said(edge: int, groups: list[frozenset[str]]) -> bool:
-            stems = [stem for label in self._labels[edge] if len(label.stems) > 1 for stem in label.stems]
-            return any(stem in group for stem in stems for group in groups)
-
-        return {
-            edge: fit for edge, fit in self._any.items() if not own or is_said(edge, own) or not is_said(edge, others)
-        }
+        own = frozenset[str]().union(*(group for group in self._groups if verb in group))
+        every = frozenset[str]().union(*self._groups) if own else own
+        compounds = ([label.stems for label in labels if len(label.stems) > 1] for labels in self._labels)
+        called = [frozenset[str]().union(*several) for several in compounds]
+        return {edge: fit for edge, fit in self._any.items() if called[edge] & own or not called[edge] & every}
 
     def _kind_verb(self, reading: QuestionWords, place: int) -> KindVerb | None:
         """Return a verb by the kinds that stand for what it does, or for who does it: `order`, `supplier`."""

@@ -114,9 +114,7 @@ def _most_counted(context: Context, place: int, *numbers: str) -> tuple[bool, in
     number = context.starts(place + 1, "number of", "count of", *numbers)
     is_more = ENGLISH.most.get(word, ENGLISH.more.get(word))
     return (
-        None
-        if is_more is None or context.at(place - 1) == "at" or not (number or word in WORDS["counting things"])
-        else (is_more, number or place + 1)
+        None if is_more is None or not (number or word in WORDS["counting things"]) else (is_more, number or place + 1)
     )
 
 
