@@ -266,7 +266,7 @@ def _and_more(context: Context, described: Described) -> Iterator[Described]:
         is_next = context.at(last) in WORDS["all prepositions"] or not context.is_behind_comma(last)
         is_theirs = context.depth > 1 and context.at(last) in WORDS["finite"]  # "parts of cars are parts of bicycles"
         far = _FAR if (nodes.conditions and is_next) or is_theirs else 0.0
-    is_far = begin is None and _leads_to_kind(nodes)
+    is_far = begin is None and _has_said(described) and _leads_to_kind(nodes)
     is_far = is_far and context.at(last) in WORDS["of the nearest"]
     for modified in _further(context, last if begin is None else begin, nodes, nodes):
         if is_far and _says_where(modified.value, nodes):
