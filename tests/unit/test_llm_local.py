@@ -320,6 +320,7 @@ def smollm2():
     model.close()
 
 
+@pytest.mark.server
 def test_the_probe_sees_through_a_real_engine(smollm2):
     """SmolLM2's template knows no tools, and llama.cpp takes them without a word."""
     found = Probe(smollm2.served()).abilities()
@@ -329,6 +330,7 @@ def test_the_probe_sees_through_a_real_engine(smollm2):
     assert smollm2.chat(QUESTION, sampling=Sampling(max_tokens=2)).model == smollm2.path.name
 
 
+@pytest.mark.server
 def test_every_call_of_a_real_small_model_is_valid(smollm2, graph):
     """Only that: what it calls, and with what, is no better than chance."""
     result = Retriever(graph, "ark", model=smollm2, agents=1, max_steps=2, tools="paper").search("Which town?")
