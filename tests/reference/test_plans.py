@@ -267,7 +267,7 @@ def test_random_plans_equal_brute_force(worlds, at):
     given = []
     model = ScriptedModel(lambda *_: json.dumps(given[-1]))
     spark = Spark(graph, model, SparkConfig(cypher=False, fill=False))
-    chance, ran, found, proved, ops = random.Random(at), 0, 0, 0, set()
+    chance, ran, found, proved, counted, ops = random.Random(at), 0, 0, 0, 0, set()
     while ran < PLANS:
         steps = []
         for number in range(chance.randrange(1, 7)):
@@ -293,7 +293,12 @@ def test_random_plans_equal_brute_force(worlds, at):
             nodes if is_ordered(plan["answer"], needed) else sorted(nodes)
         ), plan
         answers = {"nodes": None, "count": str(len(nodes)), "exists": "yes" if nodes else "no"}
-        assert result.answer == answers[plan["give"]]
+        if plan["give"] == "count" and any("cut the plan's set" in note for note in result.notes):
+            assert {step.op for step in needed} & {"lexical_search", "limit"}, plan  # a number of some is none
+            assert result.answer is None
+        else:
+            counted += plan["give"] == "count"
+            assert result.answer == answers[plan["give"]]
         edges = {(edge.source, edge.type, edge.target) for edge in world.edges}
         for hit in result.hits:
             proof = [(edge.source, edge.type, edge.target) for edge in hit.edges]
@@ -308,4 +313,5 @@ def test_random_plans_equal_brute_force(worlds, at):
         ops |= {step.op for step in needed}
     assert found > PLANS / 2
     assert proved > PLANS
+    assert counted > 0
     assert {"union", "difference", "intersect", "match", "filter", "order", "limit", "lexical_search"} <= ops

@@ -253,6 +253,19 @@ TRAPS: dict[str, tuple[dict[str, list[str]], list[str]]] = {
             "which persons work on Winter Clocks",
         ],
     ),
+    "what is said twice says two things": (
+        {
+            "nurses": [
+                "id,name,home_town,ward_id",
+                "1,Ann Peel,Marlow,1",
+                "2,Joe Marsh,Tarrow,1",
+                "3,Sue Lane,Marlow,2",
+            ],
+            "wards": ["id,name,hospital_id", "1,Elm,1", "2,Oak,2"],
+            "hospitals": ["id,name,town", "1,Old Mill,Tarrow", "2,Riverside,Marlow"],
+        },
+        ["nurses from Marlow who work in Marlow", "how many nurses from Marlow work in Marlow"],
+    ),
     "a verb that the graph says of other things is no synonym": (
         {
             "staff": ["id,name", "1,Ann Peel", "2,Joe Marsh"],

@@ -515,7 +515,7 @@ def _trees(
         is_of_edge = bool(dates) and any(own.is_measured and own.edges & taken for own in edge_properties)
         if not (ends or dates or of_named) or not are_said or not all(passed & kind for kind in kinds) or is_of_edge:
             continue
-        if not all(_fits(head, path, end, verbs) for path, end in joined_ends) or _is_torn(joined_ends):
+        if not all(_fits(head, path, end, verbs) for path, end in joined_ends) or _is_torn(context, joined_ends):
             continue
         named_types = {end.type for end in ends if _is_name(end)}
         timed = _timed(context, passed - named_types, dates[0]) if dates else {}
@@ -531,12 +531,20 @@ def _trees(
             )
 
 
-def _is_torn(ends: list[tuple[_Path, _End]]) -> bool:
-    """Return whether one thing is to have two values of one property, or a thing that is named is described further."""
-    valued = {(path, end.condition) for path, end in ends if isinstance(end.condition, Valued)}
-    is_twice = len({(path, condition.property) for path, condition in valued}) < len(valued)
+def _is_torn(context: Context, ends: list[tuple[_Path, _End]]) -> bool:
+    """Return whether one thing is to have two values of one property, or a thing that is named is described further.
+
+    What is said twice says two things: nurses "from Marlow who work in Marlow" are not only from there. Yes or no may
+    have several words: "open to the public".
+    """
+    facts = context.lexicon.properties
+    valued = [(path, end.condition) for path, end in ends if isinstance(end.condition, Valued)]
+    places = [(path, one.property) for path, one in set(valued)]
+    told = [(path, end.condition) for path, end in ends if _is_name(end)]
+    told += [one for one in valued if (own := facts.get(one[1].property)) is None or own.kind != "boolean"]
     names = [path for path, end in ends if _is_name(end)]
-    return is_twice or any(path != name and path[: len(name)] == name for name in names if name for path, _ in ends)
+    is_further = any(path != name and path[: len(name)] == name for name in names if name for path, _ in ends)
+    return is_further or any(len(set(own)) < len(own) for own in (places, told))
 
 
 def _is_called_so(context: Context, at: int, hop: SchemaHop) -> bool:
