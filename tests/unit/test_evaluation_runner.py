@@ -1,5 +1,6 @@
 """Running: every question under every method, failures counted, nothing done twice or paid twice."""
 
+import json
 import threading
 from collections import Counter
 
@@ -192,6 +193,37 @@ def test_answers_are_asked_for_under_methods_without_a_model_too(run, workers):
     assert {line.answer for line in stored.lines} == {"Aspirin does [c1]."}
     usage = {method: sum(line.usage.calls for line in lines) for method, lines in lines_by_method(stored.lines).items()}
     assert usage == {"bm25": COUNT, "ark agents=1": 4 * COUNT}
+
+
+@pytest.mark.parametrize("answers", [False, True])
+def test_a_method_that_may_do_without_a_model_asks_the_one_there_is(run, answers):
+    """Each question has its own reply, and its own record of it, many at once."""
+    asked = QuestionSet(
+        "jsonl",
+        tuple(
+            Example(question=Question(id=f"q{n}", text=f"Zurp {chr(97 + n) * 5} {name}?"), gold=Gold(nodes={"c1": 1.0}))
+            for n, name in enumerate(("Headache", "Aspirin") * 6)
+        ),
+        "r",
+    )
+    lines = {"Headache": 'Compound that -treats-> "Headache"', "Aspirin": 'Disease that <-treats- "Aspirin"'}
+
+    def policy(messages, tools, sampling):
+        question = messages[1].content.rpartition("Question: ")[2]
+        name = next(name for name in lines if name in question)
+        return json.dumps({"line": lines[name], "unread": []})
+
+    _, stored = run("reader check=always", asked=asked, model=ScriptedModel(policy), answers=answers, workers=4)
+    texts = {example.question.id: example.question.text for example in asked.examples}
+    calls = {
+        question: [one for one in trajectories if one.method == "model"]
+        for question, _, trajectories in stored.trajectories()
+    }
+    assert sorted(calls) == sorted(texts)
+    for question, (call,) in calls.items():
+        name = next(name for name in lines if name in texts[question])
+        assert call.question.text == texts[question]
+        assert json.loads(call.steps[-1].reply.message.content)["line"] == lines[name]
 
 
 def test_answers_that_nobody_can_give_are_told(run):

@@ -36,6 +36,8 @@ class MethodCard:
     """The path of the class of its options, which it takes as `config`; None without options."""
     model: Literal["no", "optional", "required"] = "no"
     """Whether its class takes a `model`, and whether it can do without."""
+    asks: bool = False
+    """Whether it asks an optional model that it has, and not for an option alone."""
     needs_vectors: bool = False
     """Whether the graph must be embedded, unless its options say otherwise."""
     slot: Literal["seeds", "base", "then"] | None = None
@@ -64,6 +66,11 @@ class MethodCard:
     def needs_model(self) -> bool:
         """Whether nothing can be asked without a model, the method that it starts from included."""
         return self.model == "required" or (self.over is not None and self.over.needs_model)
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether it asks the model that it has."""
+        return self.needs_model or self.asks
 
     def load(self) -> Callable[..., Any]:  # Any: a method, or a knowledge base to make one of
         """Return the class. Raises `BadOption` where it cannot be imported."""
@@ -159,6 +166,7 @@ _TABLE = (
         target="orienteer.methods.anchor.anchor:Reader",
         config="orienteer.methods.anchor.anchor:ReaderConfig",
         model="optional",
+        asks=True,
         slot="then",
         reads=True,
         summary="one call of the model writes the line of a question that no rule reads; a program checks and runs it",

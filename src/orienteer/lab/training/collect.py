@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -29,7 +29,6 @@ from orienteer.lab.quizzes.questions import generate_questions
 from orienteer.lab.quizzes.quiz import as_lines, generate_quiz, nodes_in, nodes_of
 from orienteer.lab.training.episodes import AnchorTrail, Stage, quiz_program
 from orienteer.llm.budget import Budget
-from orienteer.methods.table import METHODS
 from orienteer.protocols import LanguageModel
 from orienteer.records import Record, Trajectory, Usage
 from orienteer.settings import Settings
@@ -38,9 +37,8 @@ from orienteer.version import __version__
 
 # Teachers without a model, and the agent whose episodes they give.
 AGENTS: Mapping[str, str] = {"anchor": "ark tools=compact agents=1", "quiz": "graphscout"}
-# `reader` as a teacher: it may do without a model where people ask, and not here.
-READER = replace(METHODS["reader"], model="required")
-_ALWAYS = "check=always"
+READER = "reader"
+_ALWAYS = "check=always"  # a teacher is asked every question
 # Receives the graph's name and the number of its results so far, a `Count`.
 Progress = Callable[[str, int], None]
 _LOCK = ".lock"
@@ -139,12 +137,12 @@ def collect(
 def _variant(agent: str, has_model: bool, settings: Settings) -> Variant:
     """Return the method that plays the episodes. Raises `BadOption` for one that does not ask its model always."""
     [variant] = variants([agent], settings=settings)
-    if variant.method.name == READER.name:
+    if variant.method.name == READER:
         if variant.options.get("check", "always") != "always":
             raise BadOption(f"{agent!r} asks its model some questions only: leave check out, or set {_ALWAYS}")
-        own = " ".join([f"{__name__}:READER", _ALWAYS, *agent.split(maxsplit=1)[1:]])
+        own = " ".join([READER, _ALWAYS, *agent.split(maxsplit=1)[1:]])
         [variant] = variants([own], settings=settings)
-    if has_model and not variant.method.needs_model:
+    if has_model and not variant.method.asks_model:
         raise BadOption(f"{variant.label!r} calls no model: teachers without one are {', '.join(AGENTS)}")
     return variant
 
@@ -238,7 +236,7 @@ class _Collector:
     @property
     def _reads(self) -> bool:
         """Whether the teacher is `reader`: its lessons are the calls whose line was believed."""
-        return self.variant.method.name == READER.name
+        return self.variant.method.name == READER
 
     def _paid(self, graph: Graph, asked: QuestionSet, place: Path) -> tuple[list[Trajectory], Usage, list[str]]:
         """Return the trajectories of a teacher with a model, from a run for each sample, what they took, and errors."""

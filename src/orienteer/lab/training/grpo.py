@@ -82,7 +82,7 @@ def reinforce(
     not fit, `MissingExtra` without PyTorch.
     """
     manifest = read_collection(collection)
-    if manifest.agent.split()[0] == READER.name:
+    if manifest.agent.split()[0] == READER:
         raise BadInput(f"{collection} has single calls of reader, and no episodes to play: distil them with train sft")
     # The dialect of the teacher's calls is the one that the student is asked in.
     dialect: Dialect = next((trajectory.dialect for _, trajectory in trajectories(collection)), "native")

@@ -253,7 +253,8 @@ class Asker:
 
     def uses_model(self, variant: Variant) -> bool:
         """Return whether questions under a method cost calls of the model."""
-        return variant.method.needs_model or (self._answers and self._model is not None)
+        asks = self._answers or variant.method.asks_model
+        return variant.method.needs_model or (asks and self._model is not None)
 
     def prepare(self) -> None:
         """Open the methods. Raises `BadOption` for one that cannot work with this graph, model, budget or k.
@@ -308,7 +309,7 @@ class Asker:
             return _QuestionSlot(self._retriever(variant, None), None)
         assert self._model is not None or variant.method.needs_model
         model = None if self._model is None else ResumableModel(self._model, stopping=self.stopping)
-        if variant.label in self._first and not variant.method.needs_model:
+        if variant.label in self._first and not variant.method.asks_model:
             # The method itself knows of no model, and what it has learnt of the graph is the same for everyone.
             retriever = copy.copy(self._first[variant.label].retriever)
             retriever.model = model

@@ -132,7 +132,7 @@ def evaluate(
         raise BadOption(f"{ANSWERS_ONLY} ranks nothing, it only answers: add --answers, or leave it out")
     examples = select(questions.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
     # A model is opened only if anything is asked of it, with a place for each call that may be under way.
-    uses_model = config.answers or any(variant.method.needs_model for variant in chosen)
+    uses_model = config.answers or any(variant.method.asks_model for variant in chosen)
     if model is None and settings.model is not None and uses_model:
         model = model_for(settings, chosen, config.workers or WORKERS)
     used = model if uses_model else None

@@ -368,6 +368,7 @@ def prompt_hashes(methods: Iterable[str], *, answers: bool) -> dict[str, str]:
     names = {part for method in methods for part in method.split(":")} | ({"answer"} if answers else set())
     needs_model = any(METHODS[name].needs_model for name in names if name in METHODS)
     shared = {"orienteer.methods": needs_model, "orienteer.retrieval": bool(names & {*BASES, "graphsearch"})}
+    shared["orienteer.reading"] = False
     prompts = [(prompt, is_shared) for package, is_shared in shared.items() for prompt in prompts_of(package)]
     return {
         f"{prompt.name}.md": prompt.sha256
