@@ -266,7 +266,7 @@ def _and_more(context: Context, described: Described) -> Iterator[Described]:
         is_next = context.at(last) in WORDS["all prepositions"] or not context.is_behind_comma(last)
         is_theirs = context.depth > 1 and context.at(last) in WORDS["finite"]  # "parts of cars are parts of bicycles"
         far = _FAR if (nodes.conditions and is_next) or is_theirs else 0.0
-    is_far = begin is None and _has_said(described) and _leads_to_kind(nodes)
+    is_far = begin is None and _leads_to_kind(context, described)
     is_far = is_far and context.at(last) in WORDS["of the nearest"]
     for modified in _further(context, last if begin is None else begin, nodes, nodes):
         if is_far and _says_where(modified.value, nodes):
@@ -483,12 +483,21 @@ def _has_said(described: Described) -> bool:
     return len(nodes.conditions) > described.before or nodes.best is not None
 
 
-def _leads_to_kind(nodes: NodeSet) -> bool:
-    """Return whether what was said last leads to things that are not named, of which more may be said."""
+def _leads_to_kind(context: Context, described: Described) -> bool:
+    """Return whether what was said last leads to things that are not named, of which more may be said.
+
+    So does a noun that is of some kind: what stands behind "heads of wards in hospitals" is of the hospitals.
+    """
+    place, nodes, _ = described.parse
     best = nodes.best.measure.target if nodes.best is not None else None
     last = nodes.conditions[-1] if nodes.conditions else None
     target = best or (last.target if isinstance(last, Joined) else None)
-    return target is not None and not target.named and (not target.conditions or _leads_to_kind(target))
+    while target is not None and target.conditions and isinstance(target.conditions[-1], Joined):
+        target = target.conditions[-1].target
+    if target is None or target.conditions:
+        return False
+    kinds = (unit for at in range(max(0, place - 3), place) for unit in context.units.types.get(at, ()))
+    return _has_said(described) or any(unit.last == place and unit.types & target.types for unit in kinds)
 
 
 def _says_where(modified: NodeSet, nodes: NodeSet) -> bool:
