@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from orienteer.errors import Error
+from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.records import (
     AnswerPart,
     JsonValue,
@@ -231,7 +231,7 @@ class RecordedReading(NamedTuple):
 
     read: Reading | Refusal
     trajectories: tuple[Trajectory, ...] = ()
-    failed: Error | None = None
+    failed: BudgetExhausted | ModelError | None = None
     """What kept it from reading, if nothing was read: a failed model, a spent budget."""
 
 

@@ -417,14 +417,14 @@ class Retriever:
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
     def _result(self, question: Question, k: int, allowance: Allowance, *, has_answer: bool) -> Result:
-        first = self.method if self._then is None else replace(self.method, over=None)
-        result = self._answered(self._made, first, question, k, allowance, has_answer=has_answer)
-        if self._then is None or question.reading is not None or allowance.is_stopped:
-            return result
+        if self._then is None:
+            return self._answered(self._made, self.method, question, k, allowance, has_answer=has_answer)
         assert isinstance(self._made, Leaving), "a card whose slot is `then` is of a method that leaves questions"
-        why = self._made.leaves(question, result, self._then)
+        first, result = replace(self.method, over=None), self._made.retrieve(question, allowance)
+        is_settled = question.reading is not None or allowance.is_stopped
+        why = None if is_settled else self._made.leaves(question, result, self._then)
         if why is None:
-            return result
+            return self._answered(self._made, first, question, k, allowance, has_answer=has_answer, found=result)
         assert self.method.over is not None, "it was made"
         other = self._answered(self._then, self.method.over, question, k, allowance, has_answer=has_answer)
         calls = tuple(one for one in result.trajectories if one.model is not None)
@@ -432,16 +432,24 @@ class Retriever:
         return other.model_copy(update={"trajectories": (*calls, *other.trajectories), "notes": notes})
 
     def _answered(
-        self, method: Method, card: MethodCard, question: Question, k: int, allowance: Allowance, *, has_answer: bool
+        self,
+        method: Method,
+        card: MethodCard,
+        question: Question,
+        k: int,
+        allowance: Allowance,
+        *,
+        has_answer: bool,
+        found: Result | None = None,
     ) -> Result:
-        """Return the result of a method with this card, with an answer."""
+        """Return the result of a method with this card, or what it has `found`, with an answer."""
         model = self.model if has_answer else None
         if model is not None and isinstance(method, Answering):
             from orienteer.agents.answer import as_written, settled
 
             answered = settled(method.retrieve_and_answer(question, allowance, model))
             return self._limited(as_written(answered), question, k, has_answer=True)
-        result = method.retrieve(question, allowance)
+        result = method.retrieve(question, allowance) if found is None else found
         has_declined = False
         if card.needs_model and result.answer is not None:
             from orienteer.agents.answer import settled

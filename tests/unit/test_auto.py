@@ -101,6 +101,25 @@ def test_what_names_nothing_goes_on_to_agents_where_there_is_no_line_or_nothing_
     assert result.usage.calls == len(model.calls) == sum(one.usage.calls for one in result.trajectories)
 
 
+def test_what_rules_read_and_nothing_meets_is_answered_so(pubs: Graph) -> None:
+    model = Model(None)
+    result = ask(pubs, "Which pubs have no landlord?", model)
+    assert (result.method, result.reading.by, result.reading.total, model.calls) == ("reader", "rules", 0, [])
+
+
+def test_nothing_is_answered_over_hits_before_the_other_method_is_asked(pubs: Graph) -> None:
+    model = Model(None)
+    result = Retriever(pubs, "anchor:ark", model=model, agents=1, settings=UNSET).ask(DESCRIBED)
+    assert (result.answer, result.method) == ("Plough", "ark")
+    assert model.calls == ["tools", "tools", "words"]
+
+
+def test_a_choice_between_two_lines_stays_the_persons(pubs: Graph) -> None:
+    retriever = Retriever(pubs, "reader:documents", model=Model("pub"), settings=UNSET, check="always")
+    result = retriever.ask("How many pubs are there?")
+    assert (result.method, len(result.refusal.lines)) == ("reader", 2)
+
+
 def test_a_model_that_fails_is_not_asked_again(pubs: Graph) -> None:
     result = ask(pubs, DESCRIBED, Model(None, fails=True))
     assert (result.answer, result.method) == (None, "reader")

@@ -81,6 +81,11 @@ def test_every_method_is_what_the_table_says():
         assert {name for name, is_taken in takes.items() if is_taken} - others == parameters.keys() - others
 
 
+def test_a_method_over_one_that_asks_its_model_asks_it():
+    assert method_of("sage:reader").asks_model
+    assert not method_of("sage:anchor").asks_model
+
+
 def test_every_option_of_every_method_is_documented():
     for method in METHODS.values():
         options = options_of(method.config_class())

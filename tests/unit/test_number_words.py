@@ -54,3 +54,8 @@ def test_one_is_a_word_and_no_number():
 def test_a_short_text_is_read_in_the_language_of_another():
     assert spelled_numbers("dix bornes") == set()
     assert spelled_numbers("dix bornes", "Combien de bornes y a-t-il dans le port ?") == {"10"}
+
+
+def test_a_minus_sign_is_part_of_a_number_and_not_that_of_a_date_or_a_range() -> None:
+    assert numbers_in("-5 or \u22127 degrees") == {"-5", "-7"}
+    assert numbers_in("2021-05-03, 3-4 boats, M-1") == {"2021", "5", "3", "4", "1"}

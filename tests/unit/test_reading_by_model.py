@@ -482,3 +482,26 @@ def test_the_prompt_fits(kinds: int, most: int) -> None:
     assert len(prompt) / 4 <= most
     assert f"{names[3]} 4: " in prompt
     assert "more kinds" in prompt or kinds == 30
+
+
+@pytest.mark.parametrize(
+    ("line_of", "is_believed"),
+    [
+        ("placed >= 2017-05-01 and placed < 2017-06-01", True),
+        ("placed >= 2017-08-01 and placed < 2017-09-01", False),
+        ("placed >= 2016-05-01 and placed < 2016-06-01", False),
+    ],
+)
+def test_a_month_that_is_said_is_no_other_month(line_of: str, is_believed: bool) -> None:
+    days = ("2017-05-03", "2017-08-03", "2018-08-03", "2016-05-09")
+    nodes = [Node(f"o{n}", "order", f"Order {n}", properties={"placed": day}) for n, day in enumerate(days)]
+    question = "Regarding May 2017 which order got itself put in"
+    result, _ = asked(Graph.from_records(nodes, []), question, line(f"order that {line_of}"))
+    assert (result.refusal is None) == is_believed
+
+
+def test_a_text_that_says_none_is_a_value() -> None:
+    nodes = [Node(f"p{n}", "pub", name, properties={"status": "none"}) for n, name in enumerate(("Anchor", "Otter"))]
+    question = "which pubs are in the same shape as the Anchor"
+    result, _ = asked(Graph.from_records(nodes, []), question, line('pub that status = status of "Anchor"'))
+    assert result.refusal is None

@@ -69,8 +69,8 @@ class MethodCard:
 
     @property
     def asks_model(self) -> bool:
-        """Whether it asks the model that it has."""
-        return self.needs_model or self.asks
+        """Whether it asks the model that it has, or the method that it starts from does."""
+        return self.needs_model or self.asks or (self.over is not None and self.over.asks_model)
 
     def load(self) -> Callable[..., Any]:  # Any: a method, or a knowledge base to make one of
         """Return the class. Raises `BadOption` where it cannot be imported."""

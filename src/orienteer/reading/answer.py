@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.errors import BadOption, Error, UnknownNode
+from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, UnknownNode
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
@@ -66,7 +66,7 @@ class ExactAnswer:
     notes: tuple[str, ...] = ()
     trajectories: tuple[Trajectory, ...] = ()
     """The calls of a reader that asks a model."""
-    failed: Error | None = None
+    failed: BudgetExhausted | ModelError | None = None
     """What kept the reader from reading."""
 
 
@@ -91,7 +91,7 @@ class Answerer:
         Raises `BadOption` where the question's own reading cannot be read.
         """
         trajectories: tuple[Trajectory, ...] = ()
-        failed: Error | None = None
+        failed: BudgetExhausted | ModelError | None = None
         if question.reading is not None:
             read: Reading | Refusal = Reading(text=question.reading)
             queries: list[ExactQuery] | Refusal = [parse(question.reading, self._graph)]

@@ -53,6 +53,7 @@ _MOST = 0.5  # share of a kind; a line that means more is asked about once
 _OF_VALUES = ("value", "average", "median", "sum")
 _COMMONER = 8  # times; a word in small letters that texts use so much more than edges touch its node is no sure name
 _GRAMMAR = ENGLISH.vocabulary | ENGLISH.numerals.keys() | ENGLISH.ordinals.keys()
+_YEAR, _MOMENT = 0.99, 1e-6  # in years: shorter than one, and nothing but rounding
 _FEW = (0.0, 1.0)
 """Numbers of things that a line may say where the question says none: at least one, no more than one."""
 
@@ -289,7 +290,8 @@ class ModelReader:
                 return "single things are compared, and each must have a value"
             case Told(property=name, nodes=nodes, form="value", kinds=()):
                 named = Executor(self._graph).run(ExactQuery("list", nodes)).rows
-                values = {str(one).casefold() for one in self._graph.arrays.properties.values(name, named)} - {"none"}
+                every = self._graph.arrays.properties.values(name, named)
+                values = {str(one).casefold() for one in every if one is not None}
                 if len(values) != 1:
                     return f"what is compared with must be one value, and {name} has {len(values)} of them there"
         return None
@@ -300,12 +302,18 @@ class ModelReader:
         return lexicon.properties.get(name) or lexicon.edge_properties.get(name)
 
     def _is_said(self, name: str, value: float, words: _Words, numbers: frozenset[float]) -> bool:
-        """Return whether the question says a number, in the field's own unit or another, or a moment of a year."""
-        facts = self._facts(name)
-        if facts is not None and facts.kind in ("year", "date"):  # "in the second half of 2017"
+        """Return whether the question says a number, in the field's own unit or another, or a moment of what it says.
+
+        A bare year may be said more closely in other words, "the second half of 2017"; months and days are themselves.
+        """
+        facts, amounts = self._facts(name), words.units.quantities.values()
+        if facts is not None and facts.kind in ("year", "date"):
+            spans = [one.span for one in amounts if one.span is not None]
+            closest = [span for span in spans if span[1] - span[0] < _YEAR]
+            if facts.kind == "date" and closest:
+                return any(span[0] - _MOMENT <= value <= span[1] + _MOMENT for span in spans)
             return any(int(value) == int(number) or value == int(number) + 1 for number in numbers)
         unit = facts.unit if facts is not None else None
-        amounts = words.units.quantities.values()
         meant = (converted(one.value, one.unit if unit is not None else None, unit) for one in amounts)
         return any(one is not None and abs(one - value) <= 1e-6 * max(1.0, abs(value)) for one in meant)
 

@@ -641,7 +641,10 @@ def _but_others(context: Context, query: ExactQuery) -> ExactQuery | None:
 
 def _of_no_others(nodes: NodeSet) -> NodeSet | None:
     """Return a set of which a relation is denied to others than it is said to: `that X binds and no other does`."""
-    said = {one.kinds: one.target for one in nodes.conditions if isinstance(one, Joined) and not one.negated}
+    joined = [one for one in nodes.conditions if isinstance(one, Joined) and not one.negated]
+    said = {one.kinds: one.target for one in joined}
+    if len(said) < len(joined):
+        return None  # others than which of them?
     conditions = tuple(
         replace(one, target=one.target.that(*contrary(said[one.kinds].conditions)))
         if isinstance(one, Joined) and one.negated and one.kinds in said and said[one.kinds].conditions

@@ -509,15 +509,14 @@ class SchemaRelations:
             return
         (way,) = ways
         ups = [self._is_up(steps) for steps in way]
+        said = {edge for edge, fit in (edges or {}).items() if fit > LIGHT_FIT}
         if isinstance(edges, KindVerb):
             is_said = any(edges.types.intersection(step.ends) for steps in way for step in steps)
         else:  # a verb that says something says it of the first step
-            said = {edge for edge, fit in (edges or {}).items() if fit > LIGHT_FIT}
             is_said = None not in ups and (not said or all(step.edge in said for step in way[0]))
         # the rows of a table may have no name: plants in a bed, over plantings
         is_over_rows = len(way) == 2 and all(self.is_nameless(step.target) for step in way[0])
         # who else plays a part must be said: matches "of a town" are no matches of referees who were born there
-        said = {edge for edge, fit in (edges or {}).items() if fit > LIGHT_FIT}
         is_part = not is_kind and any(self._is_part(step) and step.edge not in said for steps in way for step in steps)
         if not is_said or is_part or (is_within and not all(ups) and not is_over_rows):
             return

@@ -13,7 +13,7 @@ from orienteer.text.english import LANGUAGES, language_words
 from orienteer.text.tokenizer import Tokenizer
 
 _VALUES = (*range(21), *range(30, 100, 10), 100, 1000)
-_DIGITS = re.compile(r"(?<!\w)\d+(?:[.,:'’]\d+)*")
+_DIGITS = re.compile(r"(?:(?<![^\s(\[\"'])[-−])?(?<!\w)\d+(?:[.,:'’]\d+)*")
 _SPACED = re.compile(r"(?<!\w)\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)")  # 12 400
 _THOUSANDS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
 
@@ -27,8 +27,8 @@ def numbers_in(text: str, *, spaced: bool = False) -> set[str]:
     With `spaced` a space may part the thousands.
     """
     text = unicodedata.normalize("NFKC", _SPACED.sub(lambda run: "".join(run[0].split()), text) if spaced else text)
-    plain = (_THOUSANDS.sub("", match[0]).replace(",", ".") for match in _DIGITS.finditer(text))
-    return {re.sub(r"^0+(?=\d)", "", number) for number in plain}
+    plain = (_THOUSANDS.sub("", match[0]).replace(",", ".").replace("−", "-") for match in _DIGITS.finditer(text))
+    return {re.sub(r"^(-?)0+(?=\d)", r"\1", number) for number in plain}
 
 
 def spelled_numbers(text: str, *others: str) -> set[str]:

@@ -288,7 +288,7 @@ class _Collector:
             for call in calls
             if call.model is not None and call.stopped_by != "finish"
         }
-        lines = [line.model_copy(update={"error": failed.get(line.id, line.error)}) for line in stored.lines]
+        lines = [line.model_copy(update={"error": failed.get(line.id) or line.error}) for line in stored.lines]
         write_whole(run / RESULTS, "".join(f"{line.model_dump_json()}\n" for line in lines))
         return read_run(run)
 

@@ -11,9 +11,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.errors import BadOption, BudgetExhausted
+from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
+from orienteer.llm.conversation import ending_of
 from orienteer.methods.anchor.reach import Traversal, connect, named_by_edges, smallest_shared, walkers_of
 from orienteer.methods.anchor.scorer import DegreePrior, EmbeddingPayment, Meaning, NodeScorer, Scores, with_first
 from orienteer.protocols import Exploring, LanguageModel, Method, QuestionReader, Run
@@ -104,7 +105,7 @@ class Anchor:
         calls = tuple(_with_outcome(call, exact, hits) for call in exact.trajectories)
         stopped_by: StoppedBy = "finish"
         if exact.failed is not None:
-            stopped_by = exact.failed.limit if isinstance(exact.failed, BudgetExhausted) else "error"  # type: ignore[assignment]
+            stopped_by = ending_of(exact.failed)
         if payment.lack:
             notes.append(payment.lack)
         if self._vocabulary.read(question.text).is_cut:
@@ -355,17 +356,20 @@ class Reader(Anchor):
     def leaves(self, question: Question, result: Result, then: Method) -> str | None:
         """Return why a question is left to another method; None if it is not.
 
-        Agents search the same graph: they have what no line says and what nothing meets, if the question describes what
-        it is about instead of naming it, and all of a model that writes no lines. Two lines that do not agree are for
-        the person, and a failed model for nobody.
+        Agents search the same graph: they have what no line says, and what a model's line finds nothing for, if the
+        question describes what it is about instead of naming it; and all of a model that writes no lines. Two lines
+        that do not agree are for the person, and a failed model for nobody.
         """
+        reading, refusal = result.reading, result.refusal
+        if result.stopped_by != "finish" or (refusal is not None and refusal.lines):
+            return None
         if not isinstance(then, Exploring):
             return super().leaves(question, result, then)
-        is_cut = result.stopped_by != "finish"
-        is_open = result.refusal is not None or not any(hit.complete for hit in result.hits)
-        refusal = result.refusal or Refusal(kind="not_here", text="nothing meets the line")
-        if is_cut or not is_open or result.answer is not None or refusal.lines:
+        is_by_model = reading is not None and reading.by == ModelReader.name
+        is_empty = result.answer is None and not any(hit.complete for hit in result.hits)
+        if refusal is None and not (is_by_model and is_empty):
             return None
+        refusal = refusal or Refusal(kind="not_here", text="nothing meets the line")
         is_named = refusal.kind != "unsupported" and self._rules.names(question.text)
         return None if is_named else refusal.text
 

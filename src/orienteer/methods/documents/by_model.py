@@ -20,7 +20,7 @@ from orienteer.display import counted
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.reserved import DOCUMENT, SEPARATOR
 from orienteer.graph.store import Graph
-from orienteer.llm.conversation import ask, begin, prompt_of, recorded_by
+from orienteer.llm.conversation import ask, begin, ending_of, prompt_of, recorded_by
 from orienteer.llm.schema import object_of
 from orienteer.methods.documents.abstention import IDENTIFIER, DocumentsConfig, Passage, QuestionTerms
 from orienteer.protocols import LanguageModel, Run
@@ -251,8 +251,7 @@ class ModelReading:
                 read, lines = self._read(hits, self.run if turn else self.run.final())
             except (BudgetExhausted, ModelError) as failed:
                 self.trajectories += recorded_by(failed)
-                limit = failed.limit if isinstance(failed, BudgetExhausted) else "error"
-                return replace(best, failure=str(failed), stopped_by=limit)  # type: ignore[arg-type]
+                return replace(best, failure=str(failed), stopped_by=ending_of(failed))
             if read.failure is not None:
                 return replace(best, failure=read.failure)
             best = read if best.answer is None or read.answer is not None else best

@@ -66,7 +66,7 @@ class Documents:
         self.config = config if config is not None else DocumentsConfig()
         if model is None and self.config.searches_first:
             raise BadOption("documents.searches_first is set, and there is no model: name one, or leave it out")
-        self._read: dict[Question, ModelAnswer] = {}
+        self._read: dict[tuple[str, Question], ModelAnswer] = {}  # by the model's name
 
     @cached_property
     def _spaces(self) -> Spaces:
@@ -125,14 +125,14 @@ class Documents:
         plain = ranked.model_copy(update={"hits": ranked.hits[:k]})
         if ranked.stopped_by != "finish":
             return plain
-        read = self._read.get(question)
+        read = self._read.get((model.name, question))
         if read is None:
             held = match_statistics(terms, [self._graph.arrays.row(hit.id) for hit in ranked.hits]).held
             read = ModelReading(self._graph, model, self.config, question, rank, run).answered(ranked.hits, held)
             if read.failure is None:
                 if len(self._read) >= _REMEMBERED:
                     self._read.clear()
-                self._read[question] = replace(read, trajectories=())
+                self._read[model.name, question] = replace(read, trajectories=())
         if read.failure is None or read.hits:
             return read.as_result(ranked, k)
         plain = listed or self._answered(terms, plain)
