@@ -199,7 +199,7 @@ def demo(out: Output) -> None:
     else:
         out.print(f"Ask it yourself: orienteer ask {graph.path} 'Who designed Python?'")
     if not configured.model:
-        out.note("With a model, agents search too: orienteer ask DIR QUESTION --model NAME --base-url URL")
+        out.note("With a model, agents search too: orienteer ask DIR QUESTION --method ark --model NAME --base-url URL")
 
 
 def methods(
