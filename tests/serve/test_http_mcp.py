@@ -32,6 +32,8 @@ HELLO = {
     },
 }
 QUESTION = {"question": "Who designed Rust?"}
+LONG = {"question": "What suits a beginner?"}
+"""A question that no rule reads: agents search for it until they are stopped."""
 
 
 @pytest.fixture
@@ -120,10 +122,10 @@ def test_questions_of_agents_take_the_places_of_all(languages, searcher, era):
     with serving({"languages": languages}, model=model.model, has_mcp=True, slots=QuestionSlots(1, 0)) as client:
 
         async def use(agent):
-            first = asyncio.create_task(agent.call_tool("ask", QUESTION))
+            first = asyncio.create_task(agent.call_tool("ask", LONG))
             while not client.site.slots.running:
                 await asyncio.sleep(0.01)
-            refused = await agent.call_tool("ask", QUESTION)
+            refused = await agent.call_tool("ask", LONG)
             first.cancel()
             await asyncio.gather(first, return_exceptions=True)
             return refused
@@ -145,7 +147,7 @@ def test_cypher_of_agents_takes_a_place_like_a_question(languages, searcher, era
     with serving({"languages": languages}, **options) as client:
 
         async def use(agent):
-            question = asyncio.create_task(agent.call_tool("ask", {"question": "What suits a beginner?"}))
+            question = asyncio.create_task(agent.call_tool("ask", LONG))
             while not client.site.slots.running:
                 await asyncio.sleep(0.01)
             refused = await agent.call_tool("cypher", statement)
