@@ -296,14 +296,14 @@ class Made:
 def values_of(rows: Iterable[Node | Edge], mapping: FileMapping, column: str) -> Iterator[Any]:  # Any: JSON
     """Yield the values that the graph keeps of a column: properties, or the name, id or weight that it became."""
     role = mapping.columns.get(column, "")
+    with_unit = re.compile(rf"{re.escape(column)}_[\w%]+")
     for row in rows:
-        measured = (
-            value for name, value in row.properties.items() if re.fullmatch(rf"{re.escape(column)}_[\w%]+", name)
-        )
+        kept = {name: value for name, value in row.properties.items() if name not in mapping.columns}
+        measured = next((value for name, value in kept.items() if with_unit.fullmatch(name)), None)
         if column in row.properties:
             yield row.properties[column]
-        elif role.startswith("number ") and (value := next(measured, None)) is not None:
-            yield value
+        elif measured is not None:
+            yield measured
         elif isinstance(row, Edge):
             if role == "weight":
                 yield row.weight
