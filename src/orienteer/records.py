@@ -180,6 +180,8 @@ class Manner(Record):
     """The limit of a request and its reply together, if it is known."""
     keeps_schema: bool = False
     """Whether replies are known to keep to a JSON schema."""
+    keeps_grammar: bool = False
+    """Whether replies are known to keep to a grammar, in GBNF, that stands in a JSON schema (`llm.schema.GRAMMAR`)."""
     why: str = ""
     """The reason, for a person."""
 

@@ -83,6 +83,7 @@ class LocalModel:
             dialect=self.dialect,
             context_tokens=self.context_tokens,
             keeps_schema=True,
+            keeps_grammar=True,
             why=f"{self.name}: {self.adaptation}",
         )
 

@@ -20,7 +20,10 @@ from orienteer.records import JsonValue, ToolCall, ToolSpec
 
 JsonSchema: TypeAlias = Mapping[str, Any]  # Any: a JSON schema nests without end
 
-_ANNOTATIONS = frozenset({"$schema", "title", "description", "default", "examples", "format", "deprecated"})
+GRAMMAR = "x-grammar"
+"""The keyword of a grammar, in GBNF, that says more closely what a schema allows; only some engines hold a reply to it.
+"""
+_ANNOTATIONS = frozenset({"$schema", "title", "description", "default", "examples", "format", "deprecated", GRAMMAR})
 _KEYWORDS = (
     *("type", "enum", "const", "properties", "required", "additionalProperties", "items"),
     *("maxLength", "minItems", "maxItems", "minimum", "maximum", "anyOf", "oneOf"),

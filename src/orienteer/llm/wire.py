@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from orienteer.llm.forms import object_in, read_spoken
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.responses import completion_of
-from orienteer.llm.schema import without_turn_end
+from orienteer.llm.schema import GRAMMAR, without_turn_end
 from orienteer.llm.spoken import call_schema, in_words
 from orienteer.records import Message, Raw, ToolCall
 
@@ -65,16 +65,20 @@ def body_of(request: ChatRequest, *, lacks: Set[str], wants_tokens: bool = False
     """
     way = way_of(request, lacks)
     body: Body = {"model": request.model, "messages": []}
+    schema = None if request.reply_schema is None else dict(request.reply_schema)
+    grammar = schema.pop(GRAMMAR, None) if schema is not None else None
     if way == "tools":
         messages: Sequence[Message] = request.messages
         body["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
     else:
-        messages, rules = request.messages, request.reply_schema if way == "text" else None
+        messages, rules = request.messages, schema if way == "text" else None
         if "tools" in lacks or request.tools or rules:
             messages = in_words(messages, tools=request.tools, schema=rules)
     body["messages"] = [_message(message) for message in messages]
-    if way == "schema":
-        schema = call_schema(request.tools) if request.tools else request.reply_schema or {}
+    if way == "schema" and grammar is not None:
+        body["grammar"] = grammar  # llama.cpp takes one of the two
+    elif way == "schema":
+        schema = call_schema(request.tools) if request.tools else schema or {}
         body["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
     for ours, theirs in _SAMPLING.items():
         value = getattr(request.sampling, ours)

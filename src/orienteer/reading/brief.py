@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,9 +24,18 @@ _MOST_LISTED = 60
 _LONGEST_LINE, _LONGEST_NODE = 700, 200  # characters: names, ids and labels are data, of any length
 _MOST_NAMED = 12  # nodes whose edges are counted
 _MOST_BEARERS = 4  # nodes of one name that are shown
+_Item = TypeVar("_Item")
 
 
-def schema_of(lexicon: Lexicon, units: Units, rows: Iterable[int]) -> str:
+class Shown(NamedTuple):
+    """The part of a schema that a brief shows."""
+
+    text: str
+    types: tuple[str, ...]
+    triples: tuple[Triple, ...]
+
+
+def schema_of(lexicon: Lexicon, units: Units, rows: Iterable[int]) -> Shown:
     """Return the kinds and edges of a graph, those nearest to what a question names first, as far as they fit.
 
     Near is what it names, then what an edge joins to that, then what two edges join. What is left out is counted.
@@ -38,20 +48,26 @@ def schema_of(lexicon: Lexicon, units: Units, rows: Iterable[int]) -> str:
     types.sort(key=lambda name: near.get(name, 3))
     triples.sort(key=lambda triple: _distance(lexicon, units, near, triple))
     left, lines = _TOKENS * CHARACTERS_A_TOKEN, dict[str, None]()
-    dropped = [0, 0]
-    kinds = (_kind_line(lexicon, name) for name in types)
-    edges = (_edge_line(lexicon, one) for one in triples)
+    kinds = ((name, _kind_line(lexicon, name)) for name in types)
+    edges = ((one, _edge_line(lexicon, one)) for one in triples)
     # two thirds of the room are for kinds, the rest for edges
-    for number, (room, written) in enumerate(((left * 2 // 3, kinds), (left // 3, edges))):
-        for line in written:
-            line = line if len(line) <= room else line.partition(":")[0]
-            if len(line) > room:
-                dropped[number] += 1
-                continue
+    own_types, own_triples = _fitting(kinds, left * 2 // 3, lines), _fitting(edges, left // 3, lines)
+    dropped = {"kinds": len(types) - len(own_types), "edges": len(triples) - len(own_triples)}
+    more = [f"{count} more {what}" for what, count in dropped.items() if count]
+    text = "\n".join([*lines, *([f"({', '.join(more)} that are far from the question)"] if more else [])])
+    return Shown(text, own_types, own_triples)
+
+
+def _fitting(written: Iterable[tuple[_Item, str]], room: int, lines: dict[str, None]) -> tuple[_Item, ...]:
+    """Return what has room for its line, which may be cut at its colon, and add the lines."""
+    kept: list[_Item] = []
+    for item, line in written:
+        line = line if len(line) <= room else line.partition(":")[0]
+        if len(line) <= room:
             room -= len(line) + 1
             lines[line] = None
-    more = [f"{count} more {what}" for count, what in zip(dropped, ("kinds", "edges"), strict=True) if count]
-    return "\n".join([*lines, *([f"({', '.join(more)} that are far from the question)"] if more else [])])
+            kept.append(item)
+    return tuple(kept)
 
 
 def _near(lexicon: Lexicon, units: Units, rows: Iterable[int]) -> dict[str, int]:

@@ -21,8 +21,10 @@ import numpy as np
 from orienteer.errors import BadOption, BudgetExhausted, ModelError, UnknownNode
 from orienteer.graph.store import Graph
 from orienteer.llm.conversation import ask, begin, prompt_of, recorded_by
-from orienteer.protocols import LanguageModel, QuestionReader, RecordedReading, Run
+from orienteer.llm.schema import GRAMMAR
+from orienteer.protocols import LanguageModel, QuestionReader, RecordedReading, Run, manner_of
 from orienteer.reading.brief import listed_values, names_of, schema_of
+from orienteer.reading.grammar import grammar_of
 from orienteer.reading.line import parse
 from orienteer.reading.quantities import converted
 from orienteer.reading.query import Among, Best, ExactQuery, Executor, Joined, NodeSet, Told, Valued, parts_of
@@ -141,8 +143,11 @@ class ModelReader:
                 self._lines.move_to_end(question)
                 return self._lines[question], ()
         lexicon = self._rules.lexicon
+        shown, schema = schema_of(lexicon, words.units, words.rows), SCHEMA
+        if manner_of(self._model).keeps_grammar:
+            schema = SCHEMA | {GRAMMAR: grammar_of(lexicon, words.question, words.units, shown)}
         values = {
-            "graph": schema_of(lexicon, words.units, words.rows),
+            "graph": shown.text,
             "names": names_of(lexicon, words.units),
             "question": question,
         }
@@ -152,7 +157,7 @@ class ModelReader:
             self._model, prompt, values, question=Question(text=question), method=self.name, sampling=sampling
         )
         exchange = ask(
-            self._model, run, begun, schema=SCHEMA, check=lambda reply: self._doubts(reply, words), agent=None
+            self._model, run, begun, schema=schema, check=lambda reply: self._doubts(reply, words), agent=None
         )
         reply = exchange.value
         if reply is None:

@@ -135,17 +135,17 @@ def _split(line: str) -> Iterator[Token]:
 # ================================================================================================================= line
 # A line that a query was written as, read back: for whoever corrects how a question was read.
 
-_SIGNS: Mapping[str, Comparison] = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-_TOTALS: tuple[Form, ...] = ("average", "median", "sum")
-_CLAIMED: Mapping[tuple[str, ...], Form] = {
+SIGNS: Mapping[str, Comparison] = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+TOTALS: tuple[Form, ...] = ("average", "median", "sum")
+CLAIMED: Mapping[tuple[str, ...], Form] = {
     ("whether", "every"): "every",
     ("whether", "most"): "majority",
     ("share", "of"): "share",
 }
-_TOLD = ("average", "median")
+TOLD = ("average", "median")
 _PERIOD = re.compile(r"(\d{4})(?:-(\d\d))?", re.ASCII)
 _OF = "write `of` and the nodes"
-_EXTENTS: Mapping[str, Extent] = {"every": "every", "only": "only"}
+EXTENTS: Mapping[str, Extent] = {"every": "every", "only": "only"}
 
 
 def _measure_of(joined: Joined) -> Measure:
@@ -176,7 +176,7 @@ class _ReadingLine:
         if self._tokens.takes("whether", "any"):
             self._is_claim = True
             return ExactQuery("test", self._nodes())
-        for words, form in _CLAIMED.items():
+        for words, form in CLAIMED.items():
             if self._tokens.has("meets") and self._tokens.takes(*words):
                 return self._claimed(form)
         if self._tokens.takes("whether"):
@@ -187,7 +187,7 @@ class _ReadingLine:
             return self._list()
         if self._tokens.takes("count"):
             return self._per(ExactQuery("count", self._nodes()))
-        for form in _TOTALS:
+        for form in TOTALS:
             if self._tokens.takes(form):
                 return self._total(form)
         return self._value() or ExactQuery("list", self._nodes())
@@ -366,7 +366,7 @@ class _ReadingLine:
         if self._tokens.peek().text.casefold() == "both" and self._tokens.peek(1).kind == "arrow":
             return self._twice(types)
         if self._tokens.peek().kind == "arrow":
-            extent = _EXTENTS.get(self._tokens.peek(1).text.casefold(), "some")
+            extent = EXTENTS.get(self._tokens.peek(1).text.casefold(), "some")
             return self._relation(types, extent)
         return self._of_property(types)
 
@@ -471,7 +471,7 @@ class _ReadingLine:
 
     def _told(self) -> Told | None:
         """Return `average height of tower`, `born at -father-> person`; None, with nothing taken, for others."""
-        start, form = self._tokens.place, next((one for one in _TOLD if self._tokens.takes(one)), "value")
+        start, form = self._tokens.place, next((one for one in TOLD if self._tokens.takes(one)), "value")
         name = self._property_here()
         if name is not None and form == "value" and self._tokens.takes("at"):
             joined = self._one_step()
@@ -482,7 +482,7 @@ class _ReadingLine:
         return None
 
     def _sign(self) -> Comparison:
-        sign = _SIGNS.get(self._tokens.peek().text)
+        sign = SIGNS.get(self._tokens.peek().text)
         if sign is None:
             self._tokens.fail("write one of = != < <= > >=")
         self._tokens.take()
