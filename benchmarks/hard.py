@@ -2,6 +2,7 @@
 
     python benchmarks/hard.py [--data FOLDER] [--work FOLDER] [--set hard|fourth] [--graph NAME ...] [--lines FILE ...]
                               [--first] [--check refused|always] [--dump FOLDER] [--show VERDICT] [--json FILE]
+                              [--every N] [--model NAME [--no-grammar]]
 
 `hard/questions.jsonl` has 240 questions over Hetionet, Debian and WordNet, 80 each, of the shapes that rules find hard,
 worded before any reader saw them. Their golds are expressions over the tables, as those of `intents` are. The set
@@ -9,10 +10,12 @@ worded before any reader saw them. Their golds are expressions over the tables, 
 to each question and, if the program sent it back and another was written, that one too (`again`); `--first` leaves
 these out. They were written from the prompts alone, which `--dump` writes, and none was changed after the golds were
 looked at. With `--check always`, the default, both readers read each question, and a table tells how they agree.
+`--model` asks a model instead, such as `local:smollm2`; `--no-grammar` holds its replies to the JSON schema alone.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 from collections import Counter, defaultdict
@@ -29,8 +32,13 @@ from intents.frames import Frames, frames
 from intents.intent import Gold, Number
 from intents.loader import NAMES
 from orienteer import Retriever
+from orienteer.errors import BadOption, UnknownNode
 from orienteer.graph.store import Graph
-from orienteer.records import Message, Reply, Result
+from orienteer.llm.schema import json_object
+from orienteer.protocols import LanguageModel, manner_of
+from orienteer.reading.line import parse
+from orienteer.records import Manner, Message, Reply, Result
+from orienteer.settings import read_settings
 from people import VERDICTS, Played, Verdict
 from report import command_line, write_json
 
@@ -110,6 +118,52 @@ def asked(name: str, graph: str, own: Sequence[dict[str, Any]]) -> Iterator[Aske
         yield Asked(one["shape"], one["question"], judge)
 
 
+class Measured:
+    """A model, with its calls, its tokens, and its replies that are JSON with a line."""
+
+    price = None
+
+    def __init__(self, model: LanguageModel, *, keeps_grammar: bool) -> None:
+        self._model, self._keeps_grammar = model, keeps_grammar
+        self.name = model.name
+        self.calls = self.tokens = self.written = self.cut = 0
+        self.seconds = 0.0
+        self.lines: list[str | None] = []
+
+    @property
+    def manner(self) -> Manner:
+        """That of the model; without a grammar if it is to have none."""
+        own = manner_of(self._model)
+        return own.model_copy(update={"keeps_grammar": own.keeps_grammar and self._keeps_grammar})
+
+    def chat(self, messages: Sequence[Message], **options: Any) -> Reply:  # Any: what `LanguageModel` takes
+        """Return the reply of the model."""
+        reply = self._model.chat(messages, **options)
+        spent = reply.usage
+        self.calls, self.cut = self.calls + 1, self.cut + reply.truncated
+        self.tokens, self.written = self.tokens + spent.prompt_tokens, self.written + spent.completion_tokens
+        self.seconds += spent.seconds
+        value = json_object(reply.message.content or "") or {}
+        self.lines.append(value.get("line"))
+        return reply
+
+    def told(self, graph: Graph) -> str:
+        """Return what it took, and how many of its lines a program can read."""
+        lines, calls = [line for line in self.lines if line is not None], max(1, self.calls)
+        read = sum(is_line(line, graph) for line in lines)
+        each = f"{self.seconds / calls:.1f} s, {self.written / calls:.0f} tokens each"
+        return f"{self.calls} replies: {self.cut} cut, {len(lines)} lines, {read} that parse; {each}"
+
+
+def is_line(line: str, graph: Graph) -> bool:
+    """Return whether a line can be read."""
+    try:
+        parse(line, graph)
+    except (BadOption, UnknownNode):
+        return False
+    return True
+
+
 class Recorded(Played):
     """A played model that writes each request to a file, if a folder is given."""
 
@@ -131,6 +185,13 @@ class Recorded(Played):
         return super().chat(messages, **options)
 
 
+def model_of(args: argparse.Namespace, graph: str) -> Measured | Recorded:
+    """Return the model that is named, or one that plays the replies of a graph."""
+    if args.model:
+        return Measured(read_settings().open_model(args.model), keeps_grammar=not args.no_grammar)
+    return Recorded(graph, args.lines, args.dump, has_second=not args.first)
+
+
 def agreement(rules: Result, result: Result) -> str:
     """Return how two readers agree, by what the rules alone and both together came to."""
     if rules.reading is None or not rules.reading.complete:
@@ -149,8 +210,8 @@ def show(by: str, graph: str, one: Asked, result: Result, verdict: Verdict) -> N
     print(f"        {line or why}  -> {(result.answer or '')[:80]}")
 
 
-def main() -> None:
-    """Ask, and print the figures."""
+def arguments() -> argparse.Namespace:
+    """Return what the command line says."""
     parser = command_line(__doc__, ("--data", "--work", "--json"))
     parser.add_argument("--set", choices=("hard", "fourth"), action="append", help="both if none is named")
     parser.add_argument("--graph", action="append", default=[], metavar="NAME", help="only this graph or folder")
@@ -159,7 +220,17 @@ def main() -> None:
     parser.add_argument("--first", action="store_true", help="a line that is sent back is sent again as it was")
     parser.add_argument("--dump", type=Path, metavar="FOLDER", help="write what the model is sent there")
     parser.add_argument("--show", choices=VERDICTS, action="append", default=[], help="print these")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only each N-th question of a graph")
+    parser.add_argument("--model", metavar="NAME", help="ask this model, and play no replies")
+    parser.add_argument("--no-grammar", action="store_true", help="hold the model to the JSON schema alone")
     args = parser.parse_args()
+    args.lines = args.lines or LINES
+    return args
+
+
+def main() -> None:
+    """Ask, and print the figures."""
+    args = arguments()
     os.environ["ORIENTEER_DATA"] = str(args.data)
     graphs = Graphs(args.data, args.work)
     by_reader: dict[str, Counter[Verdict]] = defaultdict(Counter)
@@ -175,7 +246,7 @@ def main() -> None:
                 print(f"{graph_name}: left out, {args.data / graph_name} is not there")
                 continue
             k = readings.MOST if name == "hard" else people.MOST
-            model = Recorded(graph_name, args.lines or LINES, args.dump, has_second=not args.first)
+            model, own = model_of(args, graph_name), own[:: args.every]
             plain, reader = Retriever(graph, "anchor"), Retriever(graph, "reader", model=model, check=args.check)
             for one in asked(name, graph_name, own):
                 rules, result = plain.ask(one.question, k=k), reader.ask(one.question, k=k)
@@ -197,6 +268,8 @@ def main() -> None:
                 if by_rules == "wrong" and "wrong" in args.show:
                     show("rules", graph_name, one, rules, by_rules)
             costs[graph_name] = [model.calls, model.tokens, len(own)]
+            if isinstance(model, Measured):
+                print(f"{graph_name}: {model.told(graph)}", flush=True)
     report(by_shape, by_reader, costs, agreed if args.check == "always" else {})
     write_json(args.json, {"by_shape": by_shape, "by_reader": by_reader, "costs": costs, "agreed": agreed})
 

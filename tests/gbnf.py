@@ -89,7 +89,8 @@ def _named(node: object) -> Iterator[str]:
 
 
 def _either(tokens: list[str], at: int) -> tuple[Node, int]:
-    options, parts = [], []
+    options: list[Node] = []
+    parts: list[Node] = []
     while at < len(tokens) and tokens[at] != ")":
         token = tokens[at]
         if token == "|":

@@ -145,7 +145,7 @@ class ModelReader:
         lexicon = self._rules.lexicon
         shown, schema = schema_of(lexicon, words.units, words.rows), SCHEMA
         if manner_of(self._model).keeps_grammar:
-            schema = SCHEMA | {GRAMMAR: grammar_of(lexicon, words.question, words.units, shown)}
+            schema = SCHEMA | {GRAMMAR: grammar_of(lexicon, question, words.units, shown)}
         values = {
             "graph": shown.text,
             "names": names_of(lexicon, words.units),

@@ -16,9 +16,9 @@ from orienteer.reading.brief import Shown, listed_values
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.line import CLAIMED, EXTENTS, SIGNS, TOLD, TOTALS, parse
 from orienteer.reading.quantities import Quantity, converted
-from orienteer.reading.query import Valued
+from orienteer.reading.query import NAME, TEXT, Valued
 from orienteer.reading.units import PropertyFacts, Units
-from orienteer.reading.vocabulary import QuestionWords
+from orienteer.reading.vocabulary import ENGLISH, QuestionWords
 from orienteer.reading.wording import QueryWording
 from orienteer.text.sentences import single_spaced
 
@@ -28,34 +28,40 @@ _FORMS: Mapping[str, str] = {
     "measure": "{measured} | number of [edges ]{step} | {own}{part>}",
     "told": "[{mean} ]{measured} of {part} | {measured} at {step}",
     "some": "{step} | {edge}{extent} {part>} | {far}{part>} | number of [edges ]{step} {sign} {count}"
-    " | both {bare}and {edge}{part>} | is {*name or} | is between {*name} and {*name} | has {field} | {valued}"
+    " | both {bare}and {edge}{part>} | is {named or} | is between {named} and {named} | has {field} | {valued}"
     " | {measured} {sign} {told} | {worded} contains {word} | ({all<} or {all< or})",
-    "all": "{condition and}",
     "condition": "[not ]{some}",
+    "all": "{condition and}",
     "group": "{field} | {step} | itself",
-    "best": "{end}[[ place] {first}] by {measure} of ",
-    "nodes": "[{best}]{label}[ {name or}][ that {condition and}] | {name or}[ that {condition and}]",
+    "best": "{end}[ {first}] by {measure} of  | {end} place {rank} by {measure} of ",
+    "nodes": "[{best}]{label}[ {name or}][ that {all}] | {name or}[ that {all}]",
 }
 """The forms of a line, each of those above it: in `{}` another form or words, in `[]` what may be left out.
 
-`<` is a form with one bracket less within one another, `>` one of the kind that an edge leads to, `*` one of any kind;
-`{name or}` is several of them.
+`<` is a form with one bracket less within one another, `>` one of the kind that an edge leads to; `{name or}` is
+several names.
 """
 _WHOLE = (
     "[list [{first} of ]]{nodes} | whether any {nodes} | count {nodes}[ per {group}] | {field} of {nodes}"
-    " | {own}{part>} of {nodes} | {total} {measure} of {nodes}[ per {group}] | whether {measure} of {nodes} is {more} than of {nodes}"
-    " | {claim} {nodes} meets {condition and} | path from {name or} to {*name or}"
+    " | {own}{part>} of {nodes} | {total} {measure} of {nodes}[ per {group}]"
+    " | whether {measure} of {nodes} is {more} than of {nodes}"
+    " | {claim} {nodes} meets {all} | path from {name or} to {named or}"
 )
 _DEEPEST = 2  # brackets within one another; of 390 lines that were written for hard questions one has more
 _MORE = "{0,3}"  # names, conditions or unread words behind the first: a small model repeats them without end
 _FEW = (0, 1)  # numbers of things that a line may say where the question says none
 _ANY = "any"  # the key of any kind of nodes
+_TRIED = ("{1} of {0}", "average {1} of {0}", "{0} that has {1} and {1} = {1} of {0} and {1} = 0")
+"""Lines by which a kind and a property are tried: that of what is called as a word of the language is not read."""
 _PART = re.compile(r"\{[^}]*\}|\[|\]|[^][{}]+")
 
 
-def grammar_of(lexicon: Lexicon, question: QuestionWords, units: Units, shown: Shown) -> str:
-    """Return the grammar of replies to a question: JSON objects with a line or null, and unread words of it."""
-    grammar = _Grammar(lexicon, question, units)
+def grammar_of(lexicon: Lexicon, question: str, units: Units, shown: Shown) -> str:
+    """Return the grammar of replies to a question: JSON objects with a line or null, and unread words of it.
+
+    `units` is what its words may be, with misspelt words corrected.
+    """
+    grammar = _Grammar(lexicon, lexicon.vocabulary.read(question), units)
     grammar.add_kinds(shown)
     grammar.add_edges(shown.triples)
     return grammar.text()
@@ -85,7 +91,9 @@ class _Grammar:
         told = [word for at, word in enumerate(question.words) if not word.is_stop]
         self._surfaces = [question.text[word.start : word.end] for word in told]
         whole = {int(one.value) for one in units.quantities.values() if one.value > 0 and one.value == int(one.value)}
+        ordinals = {ENGLISH.ordinals[word.text] for word in question.words if word.text in ENGLISH.ordinals}
         self._add_words("first", map(str, sorted(whole)))
+        self._add_words("rank", map(str, sorted(whole | ordinals)))
         self._add_words("count", map(str, sorted(whole.union(_FEW))))
         self._add_words("word", (f'"{surface}"' for surface in self._surfaces if '"' not in surface))
         fixed = {"sign": SIGNS, "extent": EXTENTS, "mean": TOLD, "total": TOTALS, "claim": map(" ".join, CLAIMED)}
@@ -101,16 +109,17 @@ class _Grammar:
         self._kinds = {key: kind for key, kind in self._kinds.items() if self._parses(kind[0])}
         self._kinds[_ANY] = "anything", frozenset()
         for key, (called, types) in self._kinds.items():
+            of_kind = {n: own for n, own in self._lexicon.properties.items() if not types or types & own.types}
             fields = {
-                name: facts
-                for name, facts in self._lexicon.properties.items()
-                if (not types or types & facts.types) and self._parses(f"{called} that has {name}")
+                n: own for n, own in of_kind.items() if all(self._parses(one.format(called, n)) for one in _TRIED)
             }
             self._add_words(f"label-{key}", (called,))
-            self._add_words(f"name-{key}", self._names(types))
+            self._add_words(f"name-{key}" if types else "named", self._names(types))
             self._add_words(f"field-{key}", fields)
             self._add_words(f"measured-{key}", (name for name, facts in fields.items() if facts.is_measured))
-            self._add_words(f"worded-{key}", (name for name, facts in fields.items() if facts.kind == "text"))
+            texts = [name for name, facts in fields.items() if facts.kind == "text"]
+            has_texts = self._lexicon.with_texts if key == _ANY else types & self._lexicon.with_texts
+            self._add_words(f"worded-{key}", dict.fromkeys((NAME, *([TEXT] if has_texts else []), *texts)))
             self._add(f"valued-{key}", (self._compared(name, facts) for name, facts in fields.items()))
 
     def add_edges(self, triples: Iterable[Triple]) -> None:
@@ -128,7 +137,8 @@ class _Grammar:
             self._ends.setdefault(near, []).append(far)
             both = [f"<{arrow}" for arrow in own if f"<{arrow[:-1]}" in own]
             self._add_words(f"bare-{near}-{far}", (f"{arrow} " for arrow in (*own, *both)))
-            self._add_words(f"far-{near}-{far}", (f"{'*'.join(_split(arrow))} " for arrow in own))
+            if near == far:
+                self._add_words(f"far-{near}-{far}", (f"{'*'.join(_split(arrow))} " for arrow in own))
             self._add(f"edge-{near}-{far}", (f"bare-{near}-{far}", *map(self._limited, own, own.values())))
             fields = ((one.name, arrow) for arrow, edge in own.items() for one in self._fields_of(edge))
             self._add_words(f"own-{near}-{far}", (f"{name} of {arrow} " for name, arrow in fields))
@@ -176,12 +186,11 @@ class _Grammar:
         return " ".join(said) if all(said) else ""
 
     def _rule(self, name: str, key: str, far: str, level: str) -> str:
-        """Return the nearest rule of a name in braces: of a pair of kinds, of a kind with brackets, of a kind, of all."""
+        """Return the nearest rule of a name in braces: of two kinds, of a kind with brackets, of a kind, of all."""
         name, _, between = name.partition(" ")
         if name.endswith("<"):
             level = str(int(level) - 1)
-        own = _ANY if name.startswith("*") else far if name.endswith(">") else key
-        name = name.strip("*<>")
+        own, name = far if name.endswith(">") else key, name.strip("<>")
         names = (f"{name}-{own}-{far}", f"{name}-{own}-{level}", f"{name}-{own}", name)
         rule = next(filter(self._rules.__contains__, names), "")
         return f"({_several(rule, _said(f' {between} '))})" if rule and between else rule
@@ -219,17 +228,18 @@ class _Grammar:
         if facts.is_measured:
             quantities = self._units.quantities.values()
             amounts = dict.fromkeys(one for own in quantities for one in self._amounts(own, facts))
-            numbers = " | ".join((*(f"sign {_said(f' {one}')}" for one in amounts), _said("= 0")))
-            return f"{_said(f'{name} ')} ({numbers})"
+            numbers = [f"sign {_said(f' {one}')}" for one in amounts] + [_said("= 0")] * (facts.kind == "number")
+            return f"{_said(f'{name} ')} ({' | '.join(numbers)})" if numbers else ""
         units = [*self._units.values.values(), *self._units.edge_values.values()]
         values = [one.value for own in units for one in own if one.property == facts.name]
         values += [] if facts.edges else listed_values(self._graph, facts)
-        texts = " | ".join(dict.fromkeys(_said(f'"{single_spaced(one)}"') for one in values if '"' not in one))
-        return f'{_said(f"{name} ")} ("= " | "!= ") ({texts})' if texts else ""
+        texts = [_said(f'"{single_spaced(one)}"') for one in values if '"' not in one]
+        texts += ["word"] * (facts.kind == "text" and "word" in self._rules)
+        return f'{_said(f"{name} ")} ("= " | "!= ") ({" | ".join(dict.fromkeys(texts))})' if texts else ""
 
     def _amounts(self, amount: Quantity, facts: PropertyFacts) -> Iterator[str]:
         """Yield a number of the question as a property has it: in its own unit, or as dates."""
-        values: tuple[float, ...] = (amount.value, *(amount.span or ()))
+        values: tuple[float, ...] = (amount.value, *(amount.span or (amount.value + 1,)))  # the end of a bare year
         if facts.kind == "number":
             number = converted(amount.value, amount.unit if facts.unit is not None else None, facts.unit)
             values = () if number is None else (number,)
