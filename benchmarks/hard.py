@@ -228,6 +228,12 @@ def arguments() -> argparse.Namespace:
     return args
 
 
+def tell(name: str, graph: Graph, model: Measured | Recorded) -> None:
+    """Print what a real model wrote."""
+    if isinstance(model, Measured):
+        print(f"{name}: {model.told(graph)}", flush=True)
+
+
 def main() -> None:
     """Ask, and print the figures."""
     args = arguments()
@@ -268,8 +274,7 @@ def main() -> None:
                 if by_rules == "wrong" and "wrong" in args.show:
                     show("rules", graph_name, one, rules, by_rules)
             costs[graph_name] = [model.calls, model.tokens, len(own)]
-            if isinstance(model, Measured):
-                print(f"{graph_name}: {model.told(graph)}", flush=True)
+            tell(graph_name, graph, model)
     report(by_shape, by_reader, costs, agreed if args.check == "always" else {})
     write_json(args.json, {"by_shape": by_shape, "by_reader": by_reader, "costs": costs, "agreed": agreed})
 
