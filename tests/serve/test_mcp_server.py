@@ -142,6 +142,15 @@ def test_ask_says_how_to_see_more(call):
     assert "k=10 shows more" in told
 
 
+def test_ask_takes_a_reading_in_place_of_the_question(call):
+    line = 'language that <-influenced_by- "Rust" and <-influenced_by- "Swift"'
+    told = text_of(call("ask", {"question": "Who designed Rust?", "reading": line})).splitlines()
+    assert told[:2] == [f"read as: {line}", "answer: C#, Haskell, Ruby"]
+    wrong = call("ask", {"question": "Who designed Rust?", "reading": "person that -flies-> language"})
+    assert wrong.is_error
+    assert "no edge is called 'flies'" in text_of(wrong)
+
+
 def test_ask_refuses_types_that_there_are_not(call):
     result = call("ask", {"question": "Who designed Rust?", "node_types": ["persn"]})
     assert result.is_error

@@ -170,7 +170,10 @@ class _Handlers:
     async def _ask(self, context: _Context, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
         generation = await asyncio.to_thread(self._current, name)
         asked = tools.AskArguments(
-            arguments["question"], arguments.get("k", tools.ASK_K), tuple(arguments.get("node_types", ()))
+            arguments["question"],
+            arguments.get("k", tools.ASK_K),
+            tuple(arguments.get("node_types", ())),
+            arguments.get("reading"),
         )
         steps = 0
 

@@ -108,7 +108,12 @@ _TABLE = (
         name=ASK,
         description="Answer a question from the graph: ranked nodes, each with the edges or words that support it. "
         "Start here for how things are connected.",
-        properties={"question": _text("In whole words"), "k": _count(ASK_K), "node_types": _TYPES},
+        properties={
+            "question": _text("In whole words"),
+            "k": _count(ASK_K),
+            "node_types": _TYPES,
+            "reading": _text("A `read as:` line, corrected, to use instead of interpreting the question"),
+        },
         required=("question",),
     ),
     McpTool(
@@ -246,6 +251,7 @@ class AskArguments(NamedTuple):
     question: str
     k: int
     node_types: tuple[str, ...]
+    reading: str | None = None
 
 
 EventsOf: TypeAlias = Callable[["Generation", AskArguments], AsyncGenerator["Event", None]]
@@ -256,7 +262,8 @@ async def own_events(generation: Generation, asked: AskArguments) -> AsyncGenera
     """Yield the events of a question by the method of the settings. Raises as `Retriever.astream` does."""
     retriever = await asyncio.to_thread(generation.retriever)
     with generation.explained():
-        async with aclosing(retriever.astream(asked.question, asked.k, node_types=asked.node_types)) as events:
+        streamed = retriever.astream(asked.question, asked.k, node_types=asked.node_types, reading=asked.reading)
+        async with aclosing(streamed) as events:
             async for event in events:
                 yield generation.noted_event(event)
 
