@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from orienteer.elements import Triple
 from orienteer.errors import BadOption, UnknownNode
@@ -49,6 +50,7 @@ _WHOLE = (
 )
 _DEEPEST = 2  # brackets within one another; of 390 lines that were written for hard questions one has more
 _MORE = "{0,3}"  # names, conditions or unread words behind the first: a small model repeats them without end
+_MOST_NAMES = 60  # nodes: a word may be a part of a thousand names
 _FEW = (0, 1)  # numbers of things that a line may say where the question says none
 _ANY = "any"  # the key of any kind of nodes
 _TRIED = ("{1} of {0}", "average {1} of {0}", "{0} that has {1} and {1} = {1} of {0} and {1} = 0")
@@ -206,7 +208,8 @@ class _Grammar:
     def _names(self, types: frozenset[int]) -> Iterator[str]:
         """Yield the question's names of nodes of some types, and the ids of those that share theirs."""
         arrays = self._graph.arrays
-        for row in dict.fromkeys(row for own in self._units.names.values() for one in own for row in one.rows):
+        units = sorted((one for own in self._units.names.values() for one in own), key=lambda one: one.cost)
+        for row in islice(dict.fromkeys(row for one in units for row in one.rows), _MOST_NAMES):
             name = single_spaced(arrays.names[row])
             shared = [arrays.ids[row]] if len(arrays.candidates(name)) > 1 else []
             for text in (name, *shared):
