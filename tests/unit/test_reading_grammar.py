@@ -32,17 +32,18 @@ OF_TYPES = re.compile(
 
 
 class Held:
-    """A model whose engine takes a grammar; it replies with null, and keeps what it was held to."""
+    """A model whose engine takes a grammar; it replies with one line, and keeps what it was held to."""
 
     name, price = "held", None
 
-    def __init__(self, *, keeps_grammar: bool = True) -> None:
+    def __init__(self, line: str | None = None, *, keeps_grammar: bool = True) -> None:
+        self._line = line
         self.manner = Manner(keeps_schema=True, keeps_grammar=keeps_grammar)
         self.schemas: list[Any] = []
 
     def chat(self, messages: Sequence[Message], *, schema: Any = None, **more: Any) -> Reply:
         self.schemas.append(schema)
-        content = json.dumps({"line": None, "unread": []})
+        content = json.dumps({"line": self._line, "unread": []})
         return Reply(message=Message(role="assistant", content=content), usage=Usage(calls=1))
 
 
@@ -240,6 +241,23 @@ def test_only_an_engine_that_takes_a_grammar_is_given_one(rowing: Graph) -> None
     model = Held(keeps_grammar=False)
     Retriever(rowing, method="reader", model=model, check="always").ask("Who joined Anchor?")
     assert model.schemas[0] == SCHEMA
+
+
+@pytest.mark.parametrize("keeps_grammar", [True, False])
+def test_what_a_grammar_held_is_believed_only_if_it_says_most_of_the_question(
+    rowing: Graph, keeps_grammar: bool
+) -> None:
+    question, line = "Whose granny rowed from Anchor across the foggy water?", 'person that -member_of-> "Anchor"'
+    model = Held(line, keeps_grammar=keeps_grammar)
+    result = Retriever(rowing, method="reader", model=model).ask(question)
+    if keeps_grammar:
+        assert (result.answer, result.reading.text) == (None, None)
+        assert {"granny", "foggy"} <= set(result.refusal.words)
+        assert line in result.refusal.text
+    else:
+        assert result.answer == "Ann Peel, Joe Marsh"
+    near = Retriever(rowing, method="reader", model=model).ask("Any person that is somehow a member of Anchor")
+    assert (near.answer, near.reading.by) == ("Ann Peel, Joe Marsh", "model")
 
 
 def test_a_grammar_goes_out_in_place_of_the_schema_and_never_within_it() -> None:

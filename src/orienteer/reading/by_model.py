@@ -52,6 +52,12 @@ _LONGEST_QUESTION = 2_000  # characters; longer ones are no question
 _TRIES = 2
 _MOST_UNREAD = 5  # words that a refusal repeats
 _MOST = 0.5  # share of a kind; a line that means more is asked about once
+_MOST_LEFT = 1 / 3
+"""Share of a question's telling words that a line may leave out that a grammar held to the question's names.
+
+That it has no other names shows nothing then. Of false lines of a small model 1 of 22 left no more, of written ones 172
+of 189.
+"""
 _OF_VALUES = ("value", "average", "median", "sum")
 _COMMONER = 8  # times; a word in small letters that texts use so much more than edges touch its node is no sure name
 _GRAMMAR = ENGLISH.vocabulary | ENGLISH.numerals.keys() | ENGLISH.ordinals.keys()
@@ -351,8 +357,11 @@ class ModelReader:
             return Refusal(kind="not_understood", text=f"the model read it as {shown!r}, which cannot be written again")
         question, amounts = words.question, words.units.quantities.items()
         covered = self._covered(query, words)[1] | {at for first, one in amounts for at in range(first, one.last)}
-        telling = [at for at, word in enumerate(question.words) if at not in covered and not word.is_stop]
-        left = [question.surface(at, at + 1) for at in telling]
+        telling = [at for at, word in enumerate(question.words) if not word.is_stop]
+        left = [question.surface(at, at + 1) for at in telling if at not in covered]
+        if manner_of(self._model).keeps_grammar and len(left) > _MOST_LEFT * len(telling):
+            why = f"the model read it as {shown!r}, which says nothing of {', '.join(left)}"
+            return Refusal(kind="not_understood", words=tuple(left), text=why)
         notes = (f"in no word of the line: {', '.join(left)}",) if left else ()
         return Reading(text=line, by=self.name, notes=notes)
 
