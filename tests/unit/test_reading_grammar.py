@@ -251,12 +251,14 @@ def test_what_a_grammar_held_is_believed_only_if_it_says_most_of_the_question(
     model = Held(line, keeps_grammar=keeps_grammar)
     result = Retriever(rowing, method="reader", model=model).ask(question)
     if keeps_grammar:
-        assert (result.answer, result.reading.text) == (None, None)
+        assert result.answer is None
+        assert result.refusal is not None
         assert {"granny", "foggy"} <= set(result.refusal.words)
         assert line in result.refusal.text
     else:
         assert result.answer == "Ann Peel, Joe Marsh"
     near = Retriever(rowing, method="reader", model=model).ask("Any person that is somehow a member of Anchor")
+    assert near.reading is not None
     assert (near.answer, near.reading.by) == ("Ann Peel, Joe Marsh", "model")
 
 
