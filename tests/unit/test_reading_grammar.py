@@ -24,11 +24,7 @@ from orienteer.reading.line import CLAIMED, EXTENTS, SIGNS, TOLD, TOTALS, parse
 from orienteer.records import Edge, Manner, Message, Node, Reply, Usage
 
 WALKS = 150  # of each question
-OF_TYPES = re.compile(
-    r"no edge .* joins these|which stands in a condition|is no node of that kind|is too deep|is too long"
-    r"|of days that edges have no year is denied"
-)
-"""What is refused by its types, or by its size, and not by its form."""
+TOO_LARGE = re.compile(r"^a reading .* is too (deep|long)")  # all that the parser refuses of the grammar
 
 
 class Held:
@@ -85,6 +81,10 @@ def rowing() -> Graph:
         )
     ]
     people = [
+        *(Node(f"h{n}", "boat", "Heron") for n in range(6)),  # too many for the ends of a path
+        *(Node(f"k{n}", "boat", "Kite") for n in range(2)),
+    ]
+    people += [
         Node(f"p{n}", "person", name, properties={"born": born}, text=f"rows at dawn {n}")
         for n, (name, born) in enumerate((("Ann Peel", 1930), ("Bill Stokoe", 1941), ("Joe Marsh", 1975)))
     ]
@@ -129,6 +129,7 @@ ASKED = {
         "Who joined Anchor after 1960, or by May 1977, as cox?",
         "Which 3 clubs with more than 2 members ask over 90 pounds, not counting Otter?",
         "Whom did Ann Peel and Bill Stokoe teach before 12 March 1988?",
+        "What is between Heron and Kite, and who is from it?",
     ),
     "hostile": (
         'Which list leads to "Say "hi"" and back\\slash, or to Zürich-West?',
@@ -152,10 +153,10 @@ def test_what_the_grammar_says_the_parser_reads(name: str, request: pytest.Fixtu
             )
             line = json.loads(f'"{rules.walk(chance, "line")}"')
             fault = fault_of(line, graph)
-            assert fault is None or OF_TYPES.search(fault), (line, fault)
-            counts["read" if fault is None else "refused by types"] += 1
+            assert fault is None or TOO_LARGE.search(fault), (line, fault)
+            counts["read" if fault is None else "too large"] += 1
     assert counts.total() >= 2 * WALKS
-    assert counts["read"] > 9 * counts["refused by types"], counts
+    assert counts["read"] > 50 * counts["too large"], counts
 
 
 def test_no_form_of_the_parser_is_left_out(rowing: Graph) -> None:

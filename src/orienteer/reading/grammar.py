@@ -17,7 +17,7 @@ from orienteer.reading.brief import Shown, listed_values
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.line import CLAIMED, EXTENTS, SIGNS, TOLD, TOTALS, parse
 from orienteer.reading.quantities import Quantity, converted
-from orienteer.reading.query import NAME, TEXT, Valued
+from orienteer.reading.query import MOST_ENDS, NAME, TEXT, Valued
 from orienteer.reading.units import PropertyFacts, Units
 from orienteer.reading.vocabulary import ENGLISH, QuestionWords
 from orienteer.reading.wording import QueryWording
@@ -29,7 +29,7 @@ _FORMS: Mapping[str, str] = {
     "measure": "{measured} | number of [edges ]{step} | {own}{part>}",
     "told": "[{mean} ]{measured} of {part} | {measured} at {step}",
     "some": "{step} | {edge}{extent} {part>} | {far}{part>} | number of [edges ]{step} {sign} {count}"
-    " | both {bare}and {edge}{part>} | is {named or} | is between {named} and {named} | has {field} | {valued}"
+    " | both {bare}and {edge}{part>} | is {named or} | is between {single} and {single} | has {field} | {valued}"
     " | {measured} {sign} {told} | {worded} contains {word} | ({all<} or {all< or})",
     "condition": "[not ]{some}",
     "all": "{condition and}",
@@ -110,13 +110,15 @@ class _Grammar:
             self._kinds[f"k{numbers.index(name)}"] = label(name), frozenset({numbers.index(name)})
         self._kinds = {key: kind for key, kind in self._kinds.items() if self._parses(kind[0])}
         self._kinds[_ANY] = "anything", frozenset()
-        for key, (called, types) in self._kinds.items():
+        called = self._called()
+        self._add_words("named", called)
+        self._add_words("single", (name for name, rows in called.items() if len(rows) <= MOST_ENDS))
+        for key, (kind, types) in self._kinds.items():
             of_kind = {n: own for n, own in self._lexicon.properties.items() if not types or types & own.types}
-            fields = {
-                n: own for n, own in of_kind.items() if all(self._parses(one.format(called, n)) for one in _TRIED)
-            }
-            self._add_words(f"label-{key}", (called,))
-            self._add_words(f"name-{key}" if types else "named", self._names(types))
+            fields = {n: own for n, own in of_kind.items() if all(self._parses(one.format(kind, n)) for one in _TRIED)}
+            self._add_words(f"label-{key}", (kind,))
+            own = (name for name, rows in called.items() if not types.isdisjoint(self._graph.arrays.node_types[rows]))
+            self._add_words(f"name-{key}", own)
             self._add_words(f"field-{key}", fields)
             self._add_words(f"measured-{key}", (name for name, facts in fields.items() if facts.is_measured))
             texts = [name for name, facts in fields.items() if facts.kind == "text"]
@@ -205,17 +207,16 @@ class _Grammar:
             return False
         return True
 
-    def _names(self, types: frozenset[int]) -> Iterator[str]:
-        """Yield the question's names of nodes of some types, and the ids of those that share theirs."""
-        arrays = self._graph.arrays
+    def _called(self) -> dict[str, list[int]]:
+        """Return the names of the question's nodes, the surest first, and the ids of those that share theirs."""
+        arrays, called = self._graph.arrays, dict[str, list[int]]()
         units = sorted((one for own in self._units.names.values() for one in own), key=lambda one: one.cost)
         for row in islice(dict.fromkeys(row for one in units for row in one.rows), _MOST_NAMES):
             name = single_spaced(arrays.names[row])
-            shared = [arrays.ids[row]] if len(arrays.candidates(name)) > 1 else []
-            for text in (name, *shared):
-                called = {int(arrays.node_types[other]) for other in arrays.candidates(text)}
-                if '"' not in text and (called & types or (called and not types)):
-                    yield f'"{text}"'
+            called[name] = arrays.candidates(name)
+            if len(called[name]) > 1:
+                called[arrays.ids[row]] = [row]
+        return {f'"{name}"': rows for name, rows in called.items() if rows and '"' not in name}
 
     def _fields_of(self, edge: int) -> list[PropertyFacts]:
         return [facts for facts in self._lexicon.edge_properties.values() if edge in facts.edges]

@@ -94,7 +94,8 @@ def requests(out: Output, file: File) -> None:
         tools = ", ".join(tool["function"]["name"] for tool in body.get("tools", ()))
         schema = json.dumps(body["response_format"]["json_schema"]["schema"]) if "response_format" in body else ""
         sampling = " ".join(f"{name}={value}" for name, value in body.items() if isinstance(value, int | float))
-        for label, value in (("tools", tools), ("schema", schema), ("sampling", sampling)):
+        grammar = body.get("grammar", "")
+        for label, value in (("tools", tools), ("schema", schema), ("grammar", grammar), ("sampling", sampling)):
             if value:
                 out.print(f"{label}: {value}")
         for message in body["messages"]:
