@@ -48,7 +48,7 @@ _WHOLE = (
     " | whether {measure} of {nodes} is {more} than of {nodes}"
     " | {claim} {nodes} meets {all} | path from {name or} to {named or}"
 )
-_DEEPEST = 2  # brackets within one another; of 390 lines that were written for hard questions one has more
+_DEEPEST = 2  # brackets within one another; of 390 lines that were written for hard questions two have more
 _MORE = "{0,3}"  # names, conditions or unread words behind the first: a small model repeats them without end
 _MOST_NAMES = 60  # nodes: a word may be a part of a thousand names
 _FEW = (0, 1)  # numbers of things that a line may say where the question says none
@@ -86,7 +86,7 @@ class _Grammar:
     """The rules of one grammar. `part-k3-2` is what an edge to the third kind leads to, with two brackets at most."""
 
     def __init__(self, lexicon: Lexicon, question: QuestionWords, units: Units) -> None:
-        self._lexicon, self._graph, self._question, self._units = lexicon, lexicon.graph, question, units
+        self._lexicon, self._graph, self._units = lexicon, lexicon.graph, units
         self._wording, self._rules = QueryWording(lexicon.graph), dict[str, str]()
         self._kinds: dict[str, tuple[str, frozenset[int]]] = {}
         self._ends: dict[str, list[str]] = {}
