@@ -16,6 +16,7 @@ from gbnf import Gbnf
 from orienteer import Graph, Retriever
 from orienteer.errors import BadOption, UnknownNode
 from orienteer.ingest.demo import demo_records
+from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.schema import GRAMMAR
 from orienteer.llm.wire import body_of
@@ -272,3 +273,17 @@ def test_a_grammar_goes_out_in_place_of_the_schema_and_never_within_it() -> None
     in_words = body_of(request, lacks=frozenset({"response_format"}))
     assert "grammar" not in in_words
     assert GRAMMAR not in json.dumps(in_words)
+
+
+@pytest.mark.slow
+def test_lines_that_were_written_for_a_shop_are_of_its_grammar(tmp_path: Path) -> None:
+    """Of all but a few: their values are said in other words, such as `Belgium` for *Belgian*."""
+    own = Path(__file__).parents[2] / "benchmarks" / "own"
+    options = ImportOptions(mapping=own / "bikeshop.mapping.toml")
+    import_graph([own / "bikeshop"], tmp_path / "graph", options=options)
+    shop = Graph.open(tmp_path / "graph")
+    written = [json.loads(line) for line in (own / "fourth.lines.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = {one["question"]: one["line"] for one in written if one["folder"] == "bikeshop" and one["line"]}
+    missing = [line for question, line in lines.items() if not accepts(grammar(shop, question), line)]
+    assert len(lines) > 40
+    assert len(missing) <= 0.1 * len(lines), missing
