@@ -254,6 +254,8 @@ class Importer:
                 as_before=as_before,
             )
         self.tally.notes += self.plan.notes
+        self._file_notes = {mapped.table.file: mapped.table.notes for mapped in self.plan.tables}
+        self.tally.notes += [f"{file}: {note}" for file, told in self._file_notes.items() for note in told.notes]
         refuse_links(sources, self.layout.files if self.layout else ())
         if left_out := links_out(sources):
             names = ", ".join(str(path) for path in left_out[:SHOWN]) + (" and others" if len(left_out) > SHOWN else "")
@@ -272,12 +274,19 @@ class Importer:
         ignored = [
             FileMapping(file=table.file, kind="ignored", why="no part of the graph") for table in self.plan.others
         ]
-        return (*(mapped.mapping for mapped in self.plan.tables), *ignored)
+        mappings = (
+            mapped.mapping.model_copy(update={"encoding": encoding})
+            if (encoding := self._file_notes[mapped.table.file].encoding)
+            else mapped.mapping
+            for mapped in self.plan.tables
+        )
+        return (*mappings, *ignored)
 
     @property
     def guesses(self) -> tuple[str, ...]:
-        """Return the decisions that come from values instead of names."""
-        return self.plan.guesses
+        """Return the decisions that come from values instead of names, and from bytes instead of marks."""
+        letters = (f"{file}: {guess}" for file, told in self._file_notes.items() for guess in told.guesses)
+        return (*self.plan.guesses, *letters)
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -98,8 +98,9 @@ class Dump:
     ) -> Iterator[tuple[list[dict[str, Any]], Sequence[int]]]:  # Any: JSON
         """Yield the rows of a table, without empty cells, and their lines."""
         # JSON lines need neither.
-        from orienteer.ingest.formats.delimited import DelimitedText, FieldDialect
+        from orienteer.ingest.formats.delimited import DelimitedText
         from orienteer.ingest.formats.parquet import Parquet
+        from orienteer.ingest.formats.records import FieldDialect
 
         kinds = self.meta[TABLES].get(stem(path))
         if not isinstance(kinds, dict):

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orienteer.errors import BadInput, Error
-from orienteer.ingest.formats.delimited import DELIMITERS, DelimitedText
+from orienteer.ingest.formats.delimited import DelimitedText
 from orienteer.ingest.formats.edge_list import SUFFIXES, EdgeList, is_edge_list
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.formats.jsonl import JsonLines
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.rdf.parser import SYNTAXES
+from orienteer.ingest.formats.sniffer import DELIMITERS
 from orienteer.ingest.formats.sqlite import SUFFIXES as DATABASES
 from orienteer.ingest.formats.table import Batch, Drop, Format, Reader
 from orienteer.plugins import fault, load, refused

@@ -1,7 +1,8 @@
 """CSV, TSV, SIF and tables in plain text.
 
 A CSV is quoted as spreadsheets do. A TSV is taken literally, as most of those that are published are, unless every
-field of its beginning that starts with a quote is a well-formed quoted one.
+field of its beginning that starts with a quote is a well-formed quoted one. What people put around a table (titles,
+totals, notes, the header again, another table) is no row of it, and is reported.
 """
 
 from __future__ import annotations
@@ -9,119 +10,74 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import MOST_HELD, MOST_RECORD
-from orienteer.ingest.formats.arrow import ParsedRows, columns_of, has_arrow, texts_of
-from orienteer.ingest.formats.files import READ, UTF8, MeasuredBytes, encoding_of, measured, opened, opened_text, suffix
-from orienteer.ingest.formats.table import Batch, Drop, shown, undecodable
+from orienteer.ingest.formats.arrow import ParsedBlock, ParsedRows, columns_of, has_arrow, texts_of
+from orienteer.ingest.formats.files import READ, UTF8, MeasuredBytes, measured, opened, opened_text
+from orienteer.ingest.formats.letters import NAMES, UNICODE
+from orienteer.ingest.formats.records import FieldDialect, RowRecord, records
+from orienteer.ingest.formats.shape import TAIL, RowSieve, TableShape, is_number, outside
+from orienteer.ingest.formats.sniffer import TextLayout, begin_of, is_whole_utf8, layout_of
+from orienteer.ingest.formats.table import Batch, Drop, FileNotes, shown, undecodable
 
-SAMPLE = 1 << 20
-"""Characters from which the quoting is told."""
-DELIMITERS = {".csv": ",;\t", ".tsv": "\t,;", ".tab": "\t", ".sif": "\t ", ".txt": "\t,"}
-"""What may separate the fields; where several do in the first line the commonest, else the first."""
-OPENING_QUOTE = re.compile(r'(?:^|[\t\n])"')
-QUOTED_FIELD = re.compile(r'(?:^|[\t\n])"(?:[^"]|"")*"(?=[\t\r\n]|\Z)')
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
-@dataclass(frozen=True, slots=True)
-class FieldDialect:
-    """How a file separates and quotes its fields."""
-
-    delimiter: str
-    is_quoted: bool
-
-    def reader(self, text: TextIO) -> Any:  # Any: the csv module does not export the type of its readers
-        """Return a reader of rows that refuses quotes left open."""
-        csv.field_size_limit(MOST_RECORD)
-        if self.is_quoted:
-            return csv.reader(text, delimiter=self.delimiter, strict=True)
-        return csv.reader(text, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
-
-
 class DelimitedText:
-    """Reads rows of fields with a separator between them, told from each file unless a dialect is given."""
+    """Reads rows of fields with a delimiter between them. How they are written is told from each file.
 
-    def __init__(self, dialect: FieldDialect | None = None) -> None:
-        self._dialect = dialect
+    With a dialect, files are as a program writes them: in UTF-8, from the first line on, all rows of one length.
+    """
+
+    def __init__(self, dialect: FieldDialect | None = None, *, encoding: str = "") -> None:
+        """Take the dialect or the encoding of the files, if they are known."""
+        self._dialect, self._encoding = dialect, encoding
 
     def columns(self, path: Path) -> tuple[str, ...]:
-        """Return the fields of the first row."""
-        dialect = self._dialect or _dialect(path)
-        with opened_text(path, encoding=self._encoding(path)) as text:
-            measured(text).allow(MOST_RECORD + READ)
-            try:
-                first: Sequence[str] = next(dialect.reader(text), [])
-                return tuple(field.encode("utf-8", "replace").decode() for field in first)
-            except csv.Error as error:
-                raise BadInput(f"{path}, line 1: {error}; write the table again with its quotes doubled") from error
+        """Return the fields of the first row; if a text comes twice, the second one with its place."""
+        if self._dialect is None:
+            layout = layout_of(path, self._encoding)
+            return distinct(layout.shape.first) if layout is not None else ()
+        with opened_text(path, encoding=UTF8) as text:
+            return _first_row(path, text, self._dialect)
 
-    def _encoding(self, path: Path) -> str:
-        """Return the encoding; with a dialect that is given, whose files are written by a program, UTF-8."""
-        return encoding_of(path) if self._dialect is None else UTF8
+    def notes(self, path: Path) -> FileNotes:
+        """Return what is not a matter of course in the reading of a file: its encoding, lines above, names."""
+        layout = layout_of(path, self._encoding) if self._dialect is None else None
+        if layout is None:
+            return FileNotes()
+        notes: list[str] = []
+        guess = ""
+        if layout.encoding not in UNICODE and not self._encoding:
+            name = NAMES.get(layout.encoding, layout.encoding)
+            guess = f"not UTF-8, read as {name}: if names look wrong, save it as UTF-8"
+            notes.append(guess)
+        if layout.title:
+            notes.append(f"its table begins at line {layout.skipped + 1}; above: {shown(layout.title)}")
+        for place, (name, given) in enumerate(zip(layout.shape.first, distinct(layout.shape.first), strict=True), 1):
+            if name != given:
+                notes.append(f"has two columns named {shown(name)!r}: the one at place {place} is {shown(given)!r}")
+        return FileNotes(tuple(notes), (guess,) if guess else (), layout.encoding if guess else "")
+
+    def in_encoding(self, encoding: str) -> DelimitedText:
+        """Return a reader of files in this encoding."""
+        return DelimitedText(self._dialect, encoding=encoding)
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
-        """Read the table in batches; a row that is not as long as the first one is an error."""
-        place = _Place()
-        if self._encoding(path) == UTF8 and has_arrow():
-            yield from self._parsed(path, rows, place, header=header)
-        if not place.is_end:
-            yield from self._read(path, rows, place, drop=drop, header=header)
+        """Read the table in batches. Raises `BadInput` if most rows do not have the cells of the others.
 
-    def _parsed(self, path: Path, rows: int, place: _Place, *, header: bool) -> Iterator[Batch]:
-        """Read the table by Arrow, as far as it goes; `place` says how far that was."""
-        dialect = self._dialect or _dialect(path)
-        try:
-            first = self.columns(path)
-        except BadInput:
-            return  # who reads row by row says where
-        if not first:
-            return
-        with opened(path, has_lines=True) as raw:
-            parsed = ParsedRows(raw, len(first), delimiter=dialect.delimiter, is_quoted=dialect.is_quoted)
-            for block in parsed:
-                begin = 0
-                if place.names is None:
-                    place.names = named(first, path) if header else numbered(len(first))
-                    begin = int(header)
-                for low in range(begin, block.table.num_rows, rows):
-                    columns = map(texts_of, columns_of(block.table, low, rows))
-                    yield Batch(dict(zip(place.names, columns, strict=True)), block.lines[low : low + rows])
-                place.line += block.line_count
-                place.byte += block.size
-            place.is_end = parsed.is_whole
-
-    def _read(self, path: Path, rows: int, place: _Place, *, drop: Drop, header: bool) -> Iterator[Batch]:
-        """Read the table, or the rest of it, row by row."""
-        dialect, before, names = self._dialect or _dialect(path), place.line, place.names
-        with opened_text(path, encoding=self._encoding(path), after=place.byte) as text:
-            reader = dialect.reader(text)
-            while True:
-                try:
-                    taken = _taken(reader, rows, measured(text))
-                except csv.Error as error:
-                    line = place.line + reader.line_num
-                    raise BadInput(f"{path}, line {line}: {error}; is the file cut short?") from error
-                if not taken:
-                    return
-                lines = _lines(taken, before, place.line + reader.line_num)
-                before = place.line + reader.line_num
-                if names is None:
-                    names = named(taken[0], path) if header else numbered(len(taken[0]))
-                    taken, lines = (taken[1:], lines[1:]) if header else (taken, lines)
-                batch = _batch(path, names, taken, lines)
-                bad = undecodable(batch.columns.values())
-                for row in sorted(bad):
-                    fields = (values[row] for values in batch.columns.values())
-                    drop("bad encoding", batch.lines[row], shown(dialect.delimiter.join(fields)))
-                if len(batch):
-                    yield batch.without(bad)
+        With a dialect that is given, one such row is an error.
+        """
+        if self._dialect is not None:
+            yield from _Exact(path, self._dialect, header=header).batches(rows, drop)
+        elif (layout := layout_of(path, self._encoding)) is not None:
+            yield from _Sifted(path, layout, header=header).batches(rows, drop)
 
 
 @dataclass(slots=True)
@@ -135,14 +91,206 @@ class _Place:
     is_end: bool = False
 
 
-def _taken(reader: Iterator[list[str]], rows: int, text: MeasuredBytes) -> list[list[str]]:
+class _Exact:
+    """The rows of a file that a program wrote."""
+
+    def __init__(self, path: Path, dialect: FieldDialect, *, header: bool) -> None:
+        self._path, self._dialect, self._header = path, dialect, header
+
+    def batches(self, rows: int, drop: Drop) -> Iterator[Batch]:
+        """Read the table by Arrow, as far as it goes, then row by row."""
+        place = _Place()
+        if has_arrow():
+            yield from self._parsed(rows, place)
+        if not place.is_end:
+            yield from self._read(rows, place, drop)
+
+    def _parsed(self, rows: int, place: _Place) -> Iterator[Batch]:
+        try:
+            with opened_text(self._path) as text:
+                first = _first_row(self._path, text, self._dialect)
+        except BadInput:
+            return  # who reads row by row says where
+        if not first:
+            return
+        with opened(self._path, has_lines=True) as raw:
+            delimiter, is_quoted = self._dialect.delimiter, self._dialect.is_quoted
+            parsed = ParsedRows(raw, len(first), delimiter=delimiter, is_quoted=is_quoted)
+            for block in parsed:
+                begin = 0
+                if place.names is None:
+                    place.names = named(first, self._path) if self._header else numbered(len(first))
+                    begin = int(self._header)
+                yield from _of_block(block, place.names, rows, begin)
+                place.line += block.line_count
+                place.byte += block.size
+            place.is_end = parsed.is_whole
+
+    def _read(self, rows: int, place: _Place, drop: Drop) -> Iterator[Batch]:
+        before, names = place.line, place.names
+        with opened_text(self._path, after=place.byte) as text:
+            reader = self._dialect.reader(text)
+            while True:
+                try:
+                    taken = _taken(reader, rows, measured(text))
+                except csv.Error as error:
+                    line = place.line + reader.line_num
+                    raise BadInput(f"{self._path}, line {line}: {error}; is the file cut short?") from error
+                if not taken:
+                    return
+                lines = _lines(taken, before, place.line + reader.line_num)
+                before = place.line + reader.line_num
+                if names is None:
+                    names = named(taken[0], self._path) if self._header else numbered(len(taken[0]))
+                    taken, lines = (taken[1:], lines[1:]) if self._header else (taken, lines)
+                yield from _sound(_batch(self._path, names, taken, lines), self._dialect, drop)
+
+
+class _Sifted:
+    """The rows of a file as people have them."""
+
+    def __init__(self, path: Path, layout: TextLayout, *, header: bool) -> None:
+        self._path, self._layout, self._header = path, layout, header
+        self._first = layout.shape.first
+        names = column_names(self._first) if header else numbered(len(self._first))
+        if undecodable([names]):
+            raise BadInput(f"{path} is not UTF-8 (its column names are {shown(' '.join(names))}): save it as UTF-8")
+        self._names = names
+
+    def batches(self, rows: int, drop: Drop) -> Iterator[Batch]:
+        """Read the table by Arrow, as far as it goes, then row by row."""
+        layout = self._layout
+        begin = begin_of(self._path, layout) if is_whole_utf8(layout) and has_arrow() else None
+        sieve = RowSieve(self._path, layout.shape, drop, self._first if self._header else ())
+        place = _Place(line=layout.skipped)
+        if begin is not None:
+            place.byte = begin
+            yield from self._parsed(rows, place, sieve)
+        if not place.is_end:
+            yield from self._read(rows, place, sieve)
+
+    def _parsed(self, rows: int, place: _Place, sieve: RowSieve) -> Iterator[Batch]:
+        dialect, begin = self._layout.dialect, place.byte
+        with opened(self._path, has_lines=True) as raw:
+            _pass(raw, begin)
+            parsed = ParsedRows(raw, len(self._first), delimiter=dialect.delimiter, is_quoted=dialect.is_quoted)
+            blocks = iter(parsed)
+            block = next(blocks, None)
+            while block is not None:
+                following = next(blocks, None)
+                first = int(self._header and place.byte == begin)
+                is_last = following is None and parsed.is_whole
+                if not _is_plain(block, self._layout.shape, first, has_header=self._header, is_last=is_last):
+                    return
+                lines = [line + self._layout.skipped for line in block.lines] if self._layout.skipped else block.lines
+                yield from _of_block(block._replace(lines=lines), self._names, rows, first)
+                sieve.kept += block.table.num_rows - first
+                place.line += block.line_count
+                place.byte += block.size
+                block = following
+            place.is_end = parsed.is_whole
+
+    def _read(self, rows: int, place: _Place, sieve: RowSieve) -> Iterator[Batch]:
+        layout, begin = self._layout, place.byte
+        is_start = place.line == layout.skipped
+        with opened_text(self._path, encoding=layout.encoding, after=0 if is_start else begin) as text:
+            lines = islice(text, layout.skipped, None) if is_start else text
+            found = _bounded(
+                records(lines, layout.dialect, before=place.line, width=layout.shape.width), measured(text)
+            )
+            if is_start:
+                found = _with_first(found, layout.shape, is_row=not self._header)
+            sifted = sieve.rows(found)
+            while taken := _some(sifted, rows, measured(text)):
+                cells = zip(*(row.cells for row in taken), strict=True)
+                batch = Batch(dict(zip(self._names, cells, strict=True)), [row.line for row in taken])
+                yield from _sound(batch, layout.dialect, sieve.drop)
+
+
+def _with_first(found: Iterator[RowRecord], shape: TableShape, *, is_row: bool) -> Iterator[RowRecord]:
+    """Yield the rows with the first one as the shape has it, or without it."""
+    first = next(found, None)
+    if first is not None and is_row:
+        yield first._replace(cells=list(shape.first), fault="")
+    yield from found
+
+
+def _bounded(found: Iterator[RowRecord], text: MeasuredBytes) -> Iterator[RowRecord]:
+    """Yield rows. Raises `BadInput` while one that is too large is read."""
+    while True:
+        text.allow(MOST_RECORD + READ)
+        row = next(found, None)
+        if row is None:
+            return
+        yield row
+
+
+def _is_plain(block: ParsedBlock, shape: TableShape, first: int, *, has_header: bool, is_last: bool) -> bool:
+    """Return whether a block of Arrow holds nothing but rows of the table."""
+    from pyarrow import compute
+
+    table, width = block.table, shape.width
+    if not isinstance(block.lines, range) and _has_blank_line(block):
+        return False
+    column = table.column(0).slice(first)
+    if has_header and compute.any(compute.equal(column, shape.first[0])).as_py():
+        return False
+    if compute.any(compute.equal(column, "")).as_py():
+        is_empty = compute.equal(column, "")
+        for place in range(1, width):
+            is_empty = compute.and_(is_empty, compute.equal(table.column(place).slice(first), ""))
+        if compute.any(is_empty).as_py():
+            return False
+    if not is_last:
+        return True
+    begin = max(first, table.num_rows - TAIL)
+    rows = zip(*(column.to_pylist() for column in table.slice(begin).columns), strict=True)
+    return not outside(shape, list(rows))
+
+
+def _has_blank_line(block: ParsedBlock) -> bool:
+    """Return whether lines of a block belong to no row."""
+    from pyarrow import compute
+
+    within = sum(compute.sum(compute.count_substring(column, "\n")).as_py() or 0 for column in block.table.columns)
+    return bool(block.line_count != block.table.num_rows + within)
+
+
+def _pass(raw: Any, count: int) -> None:  # Any: what measures the bytes
+    """Read so many bytes."""
+    for passed in range(0, count, READ):
+        raw.read(min(READ, count - passed))
+
+
+def _first_row(path: Path, text: Any, dialect: FieldDialect) -> tuple[str, ...]:  # Any: a text file
+    measured(text).allow(MOST_RECORD + READ)
+    try:
+        first: Sequence[str] = next(dialect.reader(text), [])
+    except csv.Error as error:
+        raise BadInput(f"{path}, line 1: {error}; write the table again with its quotes doubled") from error
+    return tuple(field.encode("utf-8", "replace").decode() for field in first)
+
+
+def _of_block(block: ParsedBlock, names: Sequence[str], rows: int, begin: int) -> Iterator[Batch]:
+    """Yield the rows of a block of Arrow from one on."""
+    for low in range(begin, block.table.num_rows, rows):
+        columns = map(texts_of, columns_of(block.table, low, rows))
+        yield Batch(dict(zip(names, columns, strict=True)), block.lines[low : low + rows])
+
+
+def _taken(reader: Iterator[Any], rows: int, text: MeasuredBytes) -> list[Any]:  # Any: rows
     """Return the next rows, fewer if they are large. A single one that is too large is refused while it is read.
 
     Quoted fields span lines, and a row has any number of those, so that no bound on lines or fields is one on rows.
     """
-    taken: list[list[str]] = []
-    enough = text.unpacked + MOST_HELD
     text.allow(MOST_HELD + MOST_RECORD + READ)
+    return _some(reader, rows, text)
+
+
+def _some(reader: Iterator[Any], rows: int, text: MeasuredBytes) -> list[Any]:  # Any: rows
+    """Return the next rows, fewer if they are large."""
+    taken: list[Any] = []
+    enough = text.unpacked + MOST_HELD
     for row in islice(reader, rows):
         taken.append(row)
         if text.unpacked > enough:
@@ -150,13 +298,41 @@ def _taken(reader: Iterator[list[str]], rows: int, text: MeasuredBytes) -> list[
     return taken
 
 
+def _sound(batch: Batch, dialect: FieldDialect, drop: Drop) -> Iterator[Batch]:
+    """Yield a batch without the rows whose bytes are not text, if anything is left."""
+    bad = undecodable(batch.columns.values())
+    for row in sorted(bad):
+        fields = (values[row] for values in batch.columns.values())
+        drop("bad encoding", batch.lines[row], shown(dialect.delimiter.join(fields)))
+    if len(batch):
+        yield batch.without(bad)
+
+
 def numbered(width: int) -> list[str]:
     """Return the names of columns that have none of their own: column_1, column_2 and so on."""
     return [f"column_{place}" for place in range(1, width + 1)]
 
 
+def distinct(first: Sequence[str]) -> tuple[str, ...]:
+    """Return the cells of a first row, a text that was there before with its place: `name`, `name_3`."""
+    seen: set[str] = set()
+    cells = []
+    for place, cell in enumerate(first, 1):
+        if cell in seen and not is_number(cell):
+            cell = next(name for count in range(place, 2 * len(first) + 2) if (name := f"{cell}_{count}") not in first)
+        seen.add(cell)
+        cells.append(cell)
+    return tuple(cells)
+
+
+def column_names(first: Sequence[str]) -> list[str]:
+    """Return the names of columns by a first row. One without a name (a data frame's index) is named by its place."""
+    names = [name or number for name, number in zip(distinct(first), numbered(len(first)), strict=True)]
+    return [name if name not in names[:place] else f"{name}_{place + 1}" for place, name in enumerate(names)]
+
+
 def named(first: Sequence[str], path: Path) -> list[str]:
-    """Return the header's names. A column without one (a data frame's index) is named by its place."""
+    """Return the header's names as `column_names` does. Raises `BadInput` if two are alike."""
     names = [name or number for name, number in zip(first, numbered(len(first)), strict=True)]
     if undecodable([names]):
         raise BadInput(f"{path} is no UTF-8 (its column names are {shown(' '.join(names))}): save it as UTF-8")
@@ -178,7 +354,7 @@ def _batch(path: Path, names: Sequence[str], rows: list[list[str]], lines: Seque
                 )
         places = [place for place, row in enumerate(rows) if row]
         rows, lines = [rows[place] for place in places], [lines[place] for place in places]
-    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    columns: Iterable[Sequence[str]] = zip(*rows, strict=True) if rows else [()] * len(names)
     return Batch(dict(zip(names, columns, strict=True)), lines)
 
 
@@ -191,17 +367,3 @@ def _lines(rows: list[list[str]], before: int, after: int) -> Sequence[int]:
         lines.append(before + 1)
         before += 1 + sum(len(LINE_BREAK.findall(field)) for field in row)
     return lines
-
-
-def _dialect(path: Path) -> FieldDialect:
-    with opened_text(path, encoding=encoding_of(path)) as text:
-        sample = text.read(SAMPLE)
-    delimiters = DELIMITERS[suffix(path)]
-    first = LINE_BREAK.split(sample, maxsplit=1)[0]
-    delimiter = max(delimiters, key=first.count)
-    if delimiter != "\t":
-        return FieldDialect(delimiter, suffix(path) != ".sif")
-    opening = len(OPENING_QUOTE.findall(sample))
-    whole = len(QUOTED_FIELD.findall(sample))
-    # The sample may end inside of one last quoted field.
-    return FieldDialect(delimiter, 0 < opening <= whole + (len(sample) == SAMPLE))

@@ -8,7 +8,6 @@ import math
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
@@ -18,8 +17,10 @@ from orienteer.ingest.bounds import MOST_RECORD, check_ratio, memory_told, parse
 READ = 1 << 18
 """Bytes that are taken from a file at once."""
 NEWLINE = b"\n"
-UTF8, LATIN = "utf-8-sig", "cp1252"
-"""The encodings of texts; Windows' has the letters of Latin-1, and quotation marks."""
+UTF8 = "utf-8-sig"
+"""The encoding of texts, with a byte order mark or without one."""
+WIDE = ("utf-16", "utf-32")
+"""Encodings whose bytes are not told apart by ASCII, so that a damaged letter cannot be marked."""
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
@@ -132,38 +133,12 @@ def opened_text(path: Path, *, has_lines: bool = True, encoding: str = UTF8, aft
         for passed in range(0, after, READ):
             raw.read(min(READ, after - passed))
         own = encoding.removesuffix("-sig") if after else encoding  # a mark in the middle is a letter
-        text = io.TextIOWrapper(raw, encoding=own, errors="surrogateescape", newline="")
+        errors = "replace" if own.startswith(WIDE) else "surrogateescape"
+        text = io.TextIOWrapper(raw, encoding=own, errors=errors, newline="")
         try:
             yield text
         finally:
             text.detach()
-
-
-def encoding_of(path: Path) -> str:
-    """Return the encoding of a text: UTF-8, or Latin-1 where it has such letters and none of UTF-8.
-
-    A text with both is one of UTF-8 that is damaged in places.
-    """
-    status = path.stat()
-    return _encoding_of(path, status.st_size, status.st_mtime_ns)
-
-
-@lru_cache(maxsize=256)  # asked for each reading of a table
-def _encoding_of(path: Path, size: int, modified: int) -> str:
-    foreign = 0
-    with opened(path) as raw:
-        while content := raw.read(READ):
-            if b"\0" in content:  # UTF-16, or no text at all
-                return UTF8
-            if content.isascii():
-                continue
-            content += raw.readline()  # whole lines, so that no letter is cut
-            text = content.decode("utf-8", "surrogateescape")
-            escaped = sum(1 for letter in text if "\udc80" <= letter <= "\udcff")
-            if sum(1 for letter in text if letter > "\x7f") > escaped:
-                return UTF8
-            foreign += escaped
-    return LATIN if foreign else UTF8
 
 
 def measured(text: TextIO) -> MeasuredBytes:

@@ -21,10 +21,12 @@ import numpy as np
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import CodedColumn
-from orienteer.ingest.formats.delimited import DELIMITERS, DelimitedText, FieldDialect
+from orienteer.ingest.formats.delimited import DelimitedText
 from orienteer.ingest.formats.element_maker import SOURCE, TARGET, TYPE, is_id, with_role
 from orienteer.ingest.formats.files import opened_text, stem, suffix
 from orienteer.ingest.formats.graph_file import refuse_ids
+from orienteer.ingest.formats.records import FieldDialect
+from orienteer.ingest.formats.sniffer import DELIMITERS
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror

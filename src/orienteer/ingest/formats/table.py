@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from orienteer.errors import BadInput
 
@@ -62,6 +62,25 @@ class Reader(Protocol):
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Read the table in batches of this many rows. Raises `BadInput` if the file is not whole."""
+
+
+class FileNotes(NamedTuple):
+    """What is not a matter of course in how a file is read."""
+
+    notes: tuple[str, ...] = ()
+    """What a person should see, without the file's name."""
+    guesses: tuple[str, ...] = ()
+    """The notes that may be wrong, so that --strict refuses them."""
+    encoding: str = ""
+    """The encoding, if it was guessed."""
+
+
+@runtime_checkable
+class NotingReader(Protocol):
+    """A reader that guesses, or skips what it finds around a table."""
+
+    def notes(self, path: Path) -> FileNotes:
+        """Return what to say of a file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,8 @@ class FileMapping(Record):
     why: str = ""
     undirected: bool = False
     """The edges of this type have no direction."""
+    encoding: str = ""
+    """The encoding of a text whose bytes do not show it."""
 
     @property
     def is_of_edges(self) -> bool:

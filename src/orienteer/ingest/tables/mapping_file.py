@@ -17,12 +17,13 @@ from orienteer.ingest.tables.header import headless
 from orienteer.ingest.tables.kinds import tables_of
 from orienteer.ingest.tables.known import check_columns
 from orienteer.ingest.tables.mapping import IGNORED, FileMapping, link_of
-from orienteer.ingest.tables.plan import Table
+from orienteer.ingest.tables.plan import Table, in_encoding
 from orienteer.ingest.tables.profile import cleaned, columns_with_nulls, profiles_of
 
 HEAD = """\
 # How each file is read. Change it and import it with: orienteer import SOURCE -o DIR --mapping THIS_FILE
 # kind: nodes, edges, both (nodes with edges) or ignored. type: of the nodes or edges, where no column has it.
+# encoding: of a text whose bytes do not show it, as it was guessed: utf-8, cp1252, cp1250, cp1251 ...
 # Roles of columns: id, prefixed id (the type is put before it), name, name part, text, aliases, type, weight, label,
 # source, target, property, ignored, and what leads to other nodes:
 #   "number kg"                    numbers written with their unit, kept as the property COLUMN_kg
@@ -40,6 +41,7 @@ def written(mappings: Iterable[FileMapping], sources: Sequence[Path]) -> str:
         lines = ["[[table]]", f"file = {_text(_within(mapping.file, sources))}", f"kind = {_text(mapping.kind)}"]
         lines += [f"type = {_text(mapping.type)}"] if mapping.type else []
         lines += ["undirected = true"] if mapping.undirected else []
+        lines += [f"encoding = {_text(mapping.encoding)}"] if mapping.encoding else []
         lines += [f"# {mapping.why}".replace("\n", " ")] if mapping.why else []
         lines += ["[table.columns]"] if mapping.columns else []
         lines += [f"{_text(column)} = {_text(role)}" for column, role in mapping.columns.items()]
@@ -87,6 +89,8 @@ def plan_of(mappings: Sequence[FileMapping], sources: Sequence[Path], path: Path
         if mapping.kind == "ignored":
             ignored.append(Ignored(file=table.file, reason=f"ignored by {path}"))
             continue
+        if mapping.encoding:
+            table = in_encoding(table, mapping.encoding)
         named = [name for name in mapping.columns if name not in table.columns]
         if named and set(mapping.columns) <= {f"column_{place}" for place in range(1, len(table.columns) + 1)}:
             table = headless(table)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
 from orienteer.errors import BadInput, UnreadableFile
 from orienteer.ingest.formats import GRAPHS, Batch, Drop, Format, format_of, suffixes
-from orienteer.ingest.formats.delimited import numbered
+from orienteer.ingest.formats.delimited import DelimitedText, column_names
 from orienteer.ingest.formats.files import require, stem, stray, suffix
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.rdf.parser import is_rdf
-from orienteer.ingest.formats.table import is_unicode, shown
+from orienteer.ingest.formats.table import FileNotes, NotingReader, is_unicode, shown
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import plainly
 
@@ -38,10 +39,10 @@ OTHERS: Mapping[bytes, str] = {
     b"PK\x03\x04": "a ZIP archive, as spreadsheets (.xlsx) are: save the sheet as CSV, or unpack it",
     b"PAR1": "a Parquet file: name it with the suffix .parquet",
     b"\x1f\x8b": "packed with gzip: name it with the suffix .gz as well",
-    b"\xff\xfe": "text in UTF-16: save it as UTF-8",
-    b"\xfe\xff": "text in UTF-16: save it as UTF-8",
 }
 """What a text file turns out to be by its first bytes."""
+WIDE: Mapping[bytes, str] = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "text in UTF-16: save it as UTF-8")
+"""The same of formats that are always in UTF-8."""
 NO_PART, NO_TABLE = "no part of the graph", "no table"
 """Why a file of a folder is ignored."""
 NO_GRAPH: Mapping[str, str] = {".xml": "XML that is no RDF", ".json": "JSON that holds no graph"}
@@ -77,6 +78,13 @@ class Table:
     def name(self) -> str:
         """Return its name in a database, else the file's name without the suffixes that tell its format."""
         return self.called or stem(self.path)
+
+    @property
+    def notes(self) -> FileNotes:
+        """Return what to say of how its file is read. Raises `UnreadableFile`."""
+        reader = self.format.reader
+        with unreadable(self.path):
+            return reader.notes(self.path) if isinstance(reader, NotingReader) else FileNotes()
 
     def batches(self, *, rows: int, drop: Drop) -> Iterator[Batch]:
         """Read the table in batches, with the null words of each column as empty cells.
@@ -198,7 +206,7 @@ def _is_prose(path: Path) -> bool:
     except OSError:  # whoever reads it tells
         return True
     lines = head.decode("utf-8", "replace").splitlines()[: SOME if len(head) < HEAD else -1][:SOME]
-    for mark, fewest in (("\t", 1), (",", 2)):
+    for mark, fewest in (("\t", 1), (",", 2), (";", 2), ("|", 2)):
         widths = {len(row) for row in csv.reader(lines, delimiter=mark) if row}
         if len(lines) >= fewest and len(widths) == 1 and widths != {1}:
             return False
@@ -220,18 +228,32 @@ def table_of(path: Path, *, is_named: bool) -> Table:
         raise BadInput(f"{path}: {what} is not among the formats: {suffixes()}")
     require(path)
     if not isinstance(form.reader, Parquet) and path.suffix.lower() != ".gz":
-        _require_text(path)
+        _require_text(path, OTHERS if isinstance(form.reader, DelimitedText) else {**OTHERS, **WIDE})
     columns = names_of(path, form)
     if not columns:
         raise BadInput(f"{path} has no columns: write the table again, or leave the file out")
     return Table(path, form, columns, is_named=is_named)
 
 
-def _require_text(path: Path) -> None:
+def in_encoding(table: Table, encoding: str) -> Table:
+    """Return a table of text in an encoding that a person names. Raises `BadInput` for one that is unknown."""
+    reader = table.format.reader
+    if not isinstance(reader, DelimitedText):
+        raise BadInput(f"{table.file} is not a table of text: leave out its encoding")
+    try:
+        known = codecs.lookup(encoding).name
+    except LookupError as error:
+        raise BadInput(f"unknown encoding {encoding!r} of {table.file}: write utf-8, cp1252, cp1251 ...") from error
+    form = replace(table.format, reader=reader.in_encoding(known))
+    with unreadable(table.path):
+        return replace(table, format=form, columns=names_of(table.path, form))
+
+
+def _require_text(path: Path, others: Mapping[bytes, str]) -> None:
     """Raise `BadInput` for a file whose name says text where its first bytes say something else."""
     with path.open("rb") as raw:
-        head = raw.read(max(map(len, OTHERS)))
-    for first, what in OTHERS.items():
+        head = raw.read(max(map(len, others)))
+    for first, what in others.items():
         if head.startswith(first):
             raise BadInput(f"{path} is {what}")
 
@@ -250,5 +272,4 @@ def words_in(path: Path) -> frozenset[str]:
 
 def names_of(path: Path, form: Format) -> tuple[str, ...]:
     """Return the names of a table's columns; one without a name is named by its place."""
-    names = form.reader.columns(path)
-    return tuple(name or number for name, number in zip(names, numbered(len(names)), strict=True))
+    return tuple(column_names(form.reader.columns(path)))

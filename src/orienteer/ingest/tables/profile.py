@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from orienteer.ingest.formats.files import UTF8, encoding_of
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS
 from orienteer.ingest.tables.cells import holds
 from orienteer.ingest.tables.plan import Table
@@ -155,9 +154,7 @@ def _form(value: str) -> str:
 
 
 def cleaned(table: Table, profiles: Mapping[str, ColumnProfile], notes: list[str]) -> Table:
-    """Return the table with the null words of these columns as empty cells, and note them, and a foreign encoding."""
-    if table.format.is_text and encoding_of(table.path) != UTF8:
-        notes.append(f"{table.file}: no UTF-8, read as Latin-1 (Windows-1252): if names look wrong, save it as UTF-8")
+    """Return the table with the null words of these columns as empty cells, and note them."""
     words = {name: frozenset(profile.null_words) for name, profile in profiles.items() if profile.null_words}
     if nulls := _told({name: profile.null_words for name, profile in profiles.items()}):
         notes.append(f"{table.file}: read as empty: {nulls}")

@@ -17,9 +17,9 @@ from urllib.parse import unquote
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.read.archive import check_archive
 from orienteer.ingest.documents.read.blocks import Block, Blocks, Page, Place, Prose
-from orienteer.ingest.documents.read.encoding import decoded
 from orienteer.ingest.documents.read.titles import cleaned
 from orienteer.ingest.documents.read.webpage import HtmlToken, html_tokens, read_html
+from orienteer.ingest.formats.letters import decoded
 
 _CONTAINER = "META-INF/container.xml"
 _PROTECTED = "META-INF/encryption.xml"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from orienteer.ingest.documents.read.encoding import SAMPLE, is_text
 from orienteer.ingest.formats.files import opened, suffix
+from orienteer.ingest.formats.letters import SAMPLE, is_text
 from orienteer.plugins import registered
 
 Kind: TypeAlias = Literal[

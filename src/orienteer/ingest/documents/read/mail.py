@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.read.blocks import Block, Blocks, Place, Prose
-from orienteer.ingest.documents.read.encoding import SAMPLE, decoded, is_text
 from orienteer.ingest.documents.read.lines import read_lines
 from orienteer.ingest.documents.read.markdown import read_plain
 from orienteer.ingest.documents.read.webpage import read_html
+from orienteer.ingest.formats.letters import SAMPLE, decoded, is_text
 
 HEADS = ("From", "To", "Cc", "Date", "Subject")
 LONGEST_HEAD = 1_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -12,9 +11,8 @@ from typing import Protocol
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read import collection
-from orienteer.ingest.documents.read.blocks import Document, Grid, Page, filled, lined
+from orienteer.ingest.documents.read.blocks import Document, Page, lined
 from orienteer.ingest.documents.read.book import read_book
-from orienteer.ingest.documents.read.encoding import is_wide, read_text
 from orienteer.ingest.documents.read.files import File
 from orienteer.ingest.documents.read.kinds import CODE, EMPTY
 from orienteer.ingest.documents.read.lines import read_lines, reads_as_prose
@@ -23,15 +21,11 @@ from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
 from orienteer.ingest.documents.read.notebook import read_notebook
 from orienteer.ingest.documents.read.titles import of_text, titled
 from orienteer.ingest.documents.read.webpage import read_html
-from orienteer.ingest.formats.delimited import DELIMITERS
 from orienteer.ingest.formats.files import opened, stem, suffix
+from orienteer.ingest.formats.letters import NAMES, UNICODE, read_text
 from orienteer.plugins import fault, load
 
 _MEGABYTE = 1 << 20
-ENCODINGS = frozenset(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-"""Encodings that nobody has to be told of."""
-NAMES = {"cp1252": "Windows-1252", "cp1250": "Windows-1250", "cp1251": "Windows-1251", "cp932": "Shift JIS"}
-"""Encodings as people call them."""
 _APART = re.compile(r"[_\-]+")
 
 
@@ -85,16 +79,12 @@ class DocumentReader:
 
     def _text(self, file: File, title: str) -> Document:
         text, encoding = read_text(file.path)
-        if encoding not in ENCODINGS:
+        if encoding not in UNICODE:
             self.notes.append(f"{file.name}: no UTF-8, read as {NAMES.get(encoding, encoding)}")
         page = _page(file, text)
         return _document(file, title, page if file.kind == "notebook" else Page(page.title, lined(page.blocks, text)))
 
     def _table(self, file: File, title: str) -> Iterator[Document]:
-        if suffix(file.path) in DELIMITERS and is_wide(file.path):
-            grid = _wide_grid(file.path, self.config.most_rows)
-            yield Document(file.name, title, [grid], file.name, (file.path.name,), has_title=False)
-            return
         if collection.is_questions(file):
             raise BadInput("questions and their answers, no part of the documents")
         dropped: list[int] = []
@@ -144,20 +134,6 @@ def _registered_page(file: File) -> Page:
         raise BadInput(fault("readers", name, f"it failed ({type(error).__name__}: {error})")) from error
     page.blocks = [replace(block, place=replace(block.place, span=None)) for block in page.blocks]
     return page
-
-
-def _wide_grid(path: Path, most: int) -> Grid:
-    """Return a table in UTF-16, as Excel saves "Unicode text". Raises `BadInput`."""
-    lines = read_text(path).text.split("\n")
-    mark = max("\t", ",", ";", key=lines[0].count)
-    try:
-        rows = [tuple(row) for row in csv.reader(lines, delimiter=mark) if row]
-    except csv.Error as error:
-        raise BadInput(f"no table ({error}): save it again") from error
-    if len(rows) > most:
-        raise BadInput(f"more than most_rows = {most:,} rows: split the table, or raise it")
-    header = rows[0] if rows else ()
-    return Grid(header, filled(rows[1:], len(header)))
 
 
 def _unpacks_beyond(path: Path, most: int) -> bool:

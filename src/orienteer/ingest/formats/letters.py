@@ -1,0 +1,225 @@
+"""The text of a file's bytes: by its mark, as UTF-8, else in the encoding whose words look like words."""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from orienteer.errors import BadInput
+from orienteer.ingest.formats.files import LFS_POINTER, READ, UTF8, opened
+
+SAMPLE = 1 << 16
+"""Bytes at the beginning of a file that show whether it is text, and in which encoding."""
+WESTERN = "cp1252"
+"""The encoding of bytes that nothing else explains better."""
+UNICODE = frozenset(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+"""Encodings that nobody has to be told of: bytes in them do not decode by chance."""
+NAMES = {
+    "cp1250": "Windows-1250 (Central European)",
+    "cp1251": "Windows-1251 (Cyrillic)",
+    "cp1252": "Windows-1252 (Western, Latin-1)",
+    "cp1253": "Windows-1253 (Greek)",
+    "cp1254": "Windows-1254 (Turkish)",
+    "cp932": "Shift JIS",
+}
+"""Encodings as people call them."""
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte order marks, the longer ones before those that they begin with."""
+_CODE_PAGES = ("cp1252", "cp1250", "cp1251", "cp1253")
+"""Code pages of a byte a letter that spreadsheets save. A later one has to fit better than an earlier one."""
+_OTHERS = [
+    *("cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "iso8859_2"),
+    *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
+]
+"""Encodings to choose from if none of the code pages fits. Others are rare, and each makes the choice less sure."""
+_LEAST_FITNESS = 0.8
+"""Fitness above which a code page is taken without a look at the others."""
+_FEWEST_PAIRS = 8
+"""Pairs of bytes that show UTF-16."""
+_SPECIAL_LINES = 400
+"""Lines with letters beyond ASCII that are enough to tell an encoding."""
+_MOST_CONTROLS = 0.02
+"""Share of control characters in a text. Pictures and programs have some 10 %; logs with colours use ESC, which is
+not counted."""
+_MOST_BROKEN = 0.05
+"""Share of signs between letters, such as the `³` of `g³os`, above which a text is not in Windows-1252."""
+_CONTROLS = bytes(range(9)) + b"\x0b" + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
+_SPECIAL_LINE = re.compile(rb"^.*[\x80-\xff].*$", re.MULTILINE)
+_SIGN_IN_A_WORD = re.compile("(?<=[^\\W\\d_])[\xa1-\xbf\xd7\xf7](?=[^\\W\\d_])")
+_AROUND_WORDS = "\xa0\xab\xb0\xbb\u2013\u2014\u2018\u2019\u201a\u201c\u201d\u201e\u2026\u20ac"
+"""Quotation marks, dashes and other signs that words are next to."""
+_LATIN_END = 0x250
+"""The first character after the Latin letters."""
+
+
+class DecodedText(NamedTuple):
+    """The text of a file."""
+
+    text: str
+    encoding: str
+    """As Python calls it; `utf-8` for ASCII, `cp1252` for bytes that nothing else explains better."""
+
+
+def read_text(path: Path) -> DecodedText:
+    """Return a file's text, unpacked if it is a gzip, with its line ends as `\\n`.
+
+    Raises `BadInput` for bytes that are not text.
+    """
+    with opened(path) as stream:
+        content = stream.read()
+    if content.startswith(LFS_POINTER):
+        raise BadInput("a Git LFS pointer, not the text: run `git lfs pull` where it was cloned")
+    if not is_text(content[:SAMPLE]):
+        raise BadInput("no text: its bytes are those of a binary file")
+    text, encoding = decoded(content)
+    if "\0" in text:
+        raise BadInput("no text: its bytes are those of a binary file")
+    return DecodedText(text.replace("\r\n", "\n").replace("\r", "\n"), encoding)
+
+
+def is_text(head: bytes) -> bool:
+    """Return whether the first bytes of a file are text: no NUL unless it is UTF-16, hardly any controls."""
+    if _stated(head) is not None:
+        return True
+    controls = len(head) - len(head.translate(None, _CONTROLS))
+    return b"\0" not in head and controls <= _MOST_CONTROLS * len(head)
+
+
+def decoded(content: bytes) -> tuple[str, str]:
+    """Return the text of some bytes and its encoding. Raises `BadInput` for a mark that its bytes contradict."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            try:
+                return content.decode(encoding), encoding
+            except UnicodeDecodeError as error:
+                raise BadInput(f"marked as {encoding}, but byte {error.start} is none: save it as UTF-8") from error
+    try:
+        encoding = _stated(content[:SAMPLE]) or "utf-8"
+        return content.decode(encoding), encoding
+    except UnicodeDecodeError:
+        encoding = _likeliest(match[0] for match in _SPECIAL_LINE.finditer(content)) or WESTERN
+        return content.decode(encoding, "replace"), encoding
+
+
+def encoding_of(path: Path) -> str:
+    """Return the encoding of a text file, `utf-8-sig` for UTF-8 with or without a mark.
+
+    A text of UTF-8 that is damaged in places is one of UTF-8.
+    """
+    status = path.stat()
+    return _encoding_of(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)  # asked for each reading of a table
+def _encoding_of(path: Path, size: int, modified: int) -> str:
+    with opened(path) as raw:
+        content = raw.read(READ)
+        stated = _stated(content[:SAMPLE])
+        if stated is not None:
+            return UTF8 if stated == "utf-8-sig" else stated
+        damaged = 0
+        special: list[bytes] = []
+        while content:
+            if b"\0" in content:  # no text at all
+                return UTF8
+            if not content.isascii():
+                content += raw.readline()  # whole lines, so that no letter is cut
+                text = content.decode("utf-8", "surrogateescape")
+                escaped = sum(1 for letter in text if "\udc80" <= letter <= "\udcff")
+                if sum(1 for letter in text if letter > "\x7f") > escaped:
+                    return UTF8
+                damaged += escaped
+                special += (match[0] for match in _SPECIAL_LINE.finditer(content))
+                del special[_SPECIAL_LINES:]
+            content = raw.read(READ)
+    return UTF8 if not damaged else _likeliest(special) or UTF8
+
+
+def _stated(head: bytes) -> str | None:
+    """Return the encoding that a mark states, or UTF-16 if every other byte is NUL; else None."""
+    marked = next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
+    if marked is not None:
+        return marked
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    pairs = len(head) // 2
+    if pairs < _FEWEST_PAIRS:
+        return None
+    if odd > pairs * 0.7 and not even:
+        return "utf-16-le"
+    return "utf-16-be" if even > pairs * 0.7 and not odd else None
+
+
+def _likeliest(lines: Iterable[bytes]) -> str | None:
+    """Return the encoding of lines with bytes that are not UTF-8; None for UTF-8 that is damaged in places.
+
+    A code page is taken if its letters form words. Otherwise scripts are told apart by charset-normalizer, and
+    Windows-1252 is taken unless it has signs inside words.
+    """
+    sample = b"\n".join(itertools.islice(lines, _SPECIAL_LINES))[:SAMPLE]
+    if _is_utf8_for_the_most(sample):
+        return None
+    fitness = {name: _fitness(sample, name) for name in _CODE_PAGES}
+    best_page = max(_CODE_PAGES, key=lambda name: fitness[name])
+    if fitness[best_page] >= _LEAST_FITNESS:
+        return best_page
+    from charset_normalizer import from_bytes  # some 20 ms, for files that are rare
+
+    best = from_bytes(sample, cp_isolation=_OTHERS).best()
+    if best is None:
+        return WESTERN
+    letters = [letter for letter in str(best) if letter > "\x7f" and letter.isalpha()]
+    foreign = sum(not unicodedata.name(letter, "LATIN").startswith("LATIN") for letter in letters)
+    if letters and foreign > len(letters) / 2:
+        return best.encoding
+    western = sample.decode(WESTERN, "replace")
+    special = sum(letter > "\x7f" for letter in western)
+    return best.encoding if len(_SIGN_IN_A_WORD.findall(western)) > _MOST_BROKEN * special else WESTERN
+
+
+def _fitness(sample: bytes, encoding: str) -> float:
+    """Return how many letters beyond ASCII are in words of one script and in the case of words: from -1 to 1."""
+    try:
+        text = sample.decode(encoding)
+    except UnicodeDecodeError:
+        return -1.0
+    good = bad = 0
+    for word in "".join(letter if letter.isalpha() or letter > "\x7f" else " " for letter in text).split():
+        special = sum(letter > "\x7f" for letter in word)
+        if not special or len(word) == 1:  # a sign alone, such as the euro, shows nothing
+            continue
+        if _is_word(
+            word.strip("\xa0\xab\xbb\u2018\u2019\u201a\u201c\u201d\u201e\u2013\u2014\u2026\u20ac\xb0"), special
+        ):
+            good += special
+        else:
+            bad += special
+    return (good - bad) / (good + bad or 1)
+
+
+def _is_word(word: str, special: int) -> bool:
+    """Return whether letters form a word; Latin ones have accents on few letters, and no capital after a small one."""
+    if not word.isalpha():
+        return not word
+    latin = sum(1 for letter in word if ord(letter) < _LATIN_END)
+    if latin == len(word):
+        changes = any(one.islower() and other.isupper() for one, other in itertools.pairwise(word))
+        return not changes and (len(word) <= 2 or 2 * special <= len(word))
+    return not latin and (word.islower() or word.isupper() or word.istitle())
+
+
+def _is_utf8_for_the_most(sample: bytes) -> bool:
+    """Return whether a sample is UTF-8 that is damaged in places: no other encoding is likely to look like it."""
+    text = sample.decode("utf-8", "replace")
+    return sum(letter > "\x7f" for letter in text) > 20 * max(1, text.count("\ufffd"))

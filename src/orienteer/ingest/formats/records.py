@@ -1,0 +1,116 @@
+"""The rows of delimited text with their lines. A quote left open costs the lines up to the next row that fits."""
+
+from __future__ import annotations
+
+import csv
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from orienteer.ingest.bounds import MOST_RECORD
+
+OPEN_QUOTE, SWALLOWED = "quote left open", "swallowed by a quote left open"
+"""Why a line is not a row: a quote begins in it that does not end where one may; it follows such a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDialect:
+    """How a file separates and quotes its fields."""
+
+    delimiter: str
+    is_quoted: bool
+    skips_blanks: bool = False
+    """Blanks after a delimiter are no part of the field."""
+    has_escapes: bool = False
+    """A quote within quotes has a backslash before it."""
+
+    def reader(self, text: Iterable[str], *, is_strict: bool = True) -> Any:
+        """Return a reader of rows that refuses quotes left open."""
+        # Any: the csv module does not export the type of its readers.
+        csv.field_size_limit(MOST_RECORD)
+        if not self.is_quoted:
+            return csv.reader(text, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
+        return csv.reader(
+            text,
+            delimiter=self.delimiter,
+            strict=is_strict,
+            skipinitialspace=self.skips_blanks,
+            escapechar="\\" if self.has_escapes else None,
+        )
+
+
+class RowRecord(NamedTuple):
+    """A row of a file, or a line that is not one."""
+
+    line: int
+    cells: list[str]
+    """Empty for a blank line."""
+    fault: str = ""
+    """Why it is not a row."""
+    text: str = ""
+    """What is there instead."""
+    is_unended: bool = False
+    """The file ends within its line."""
+
+
+class _Lines:
+    """Lines for the csv module, which can be handed out again."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = iter(lines)
+        self._again: deque[str] = deque()
+        self.taken: list[str] = []
+        """The lines of the present record."""
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._again.popleft() if self._again else next(self._lines)
+        self.taken.append(line)
+        return line
+
+    def put_back(self, lines: list[str]) -> None:
+        self._again.extendleft(reversed(lines))
+
+
+def records(lines: Iterable[str], dialect: FieldDialect, *, before: int = 0, width: int = 0) -> Iterator[RowRecord]:
+    """Yield the rows of some lines, the first of them after `before` others; blank lines have no cells.
+
+    `width` is the usual number of cells, 0 if it is unknown: a row over several lines that has another number begins
+    with a quote left open, and after one no line is a row until one fits.
+    """
+    source = _Lines(lines)
+    reader = dialect.reader(source)
+    is_lost = False
+    while True:
+        source.taken.clear()
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            cells = _read_leniently(source.taken, dialect, width)
+        taken = source.taken
+        if cells is None or (width and len(taken) > 1 and len(cells) != width):
+            source.put_back(taken[1:])
+            reader = dialect.reader(source)
+            yield RowRecord(before + 1, [], SWALLOWED if is_lost else OPEN_QUOTE, taken[0])
+            is_lost = bool(width)
+            before += 1
+            continue
+        if is_lost and len(cells) != width:
+            yield RowRecord(before + 1, [], SWALLOWED, taken[0])
+        else:
+            is_lost = False
+            yield RowRecord(before + 1, cells, is_unended=not taken[-1].endswith(("\n", "\r")))
+        before += len(taken)
+
+
+def _read_leniently(taken: list[str], dialect: FieldDialect, width: int) -> list[str] | None:
+    """Return the cells of one line with quotes inside a quoted field, as spreadsheets read it; None if none fit."""
+    if len(taken) != 1 or taken[0].count('"') % 2 or not width:
+        return None
+    cells: list[str] = next(dialect.reader(taken, is_strict=False), [])
+    return cells if len(cells) == width else None

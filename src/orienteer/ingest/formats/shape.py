@@ -1,0 +1,270 @@
+"""Where a table is within rows of cells, and which rows are no part of it: titles, totals, headers, what is below."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orienteer.errors import BadInput
+from orienteer.ingest.formats.records import RowRecord
+from orienteer.ingest.formats.table import Drop, shown
+
+LOOKED_AT = 500
+"""Rows that tell the shape."""
+TAIL = 8
+"""Rows at the end that may be totals or notes."""
+FEWEST_NUMBERS = 0.6
+"""Share of a column's filled cells that are numbers in a column of numbers."""
+MOST_NOTES = 3
+"""Lines of notes below a table."""
+LONGEST_TOTAL = 30
+"""Characters of a cell that names a row of totals."""
+TOTAL, HEADER_AGAIN, BELOW = "total", "header again", "another table below"
+TOO_MANY, LONE, CUT_SHORT, NOTE = "too many cells", "one cell alone", "cut short", "note below"
+"""Why a row is not one of the table."""
+NUMBER = re.compile(r"[-+(]?\s*[^\w\s.,()-]?\s*\d[\d.,'\u00a0\u202f ]*(?:[eE][-+]?\d+)?\s*[^\w\s.,(]?\)?")
+"""A number as tables have it, perhaps with a currency or a percent sign."""
+YEAR = re.compile("(1[5-9]|20)[0-9]{2}")
+_TOTAL = re.compile(
+    r"(?:grand |sub-?|column |row |overall )?(?:totals?|sum|sums|summe|gesamt\w*|insgesamt|somme|totale|totaal|suma|"
+    r"toplam|celkem|yhteens\u00e4|\u00f6sszesen|\u0438\u0442\u043e\u0433\u043e|\u0432\u0441\u0435\u0433\u043e|"
+    r"\u5408\u8a08|\u5408\u8ba1|\u603b\u8ba1|\u7e3d\u8a08)\b.*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """Where a table begins and how wide it is."""
+
+    line: int
+    """The line of its first row, from 1."""
+    first: tuple[str, ...]
+    """The cells of its first row, which may be a header; as many as the table has columns."""
+    has_row_names: bool = False
+    """The header has no cell for the first column, which names the rows."""
+    numeric: frozenset[int] = frozenset()
+    """Columns of numbers."""
+
+    @property
+    def width(self) -> int:
+        """Return the number of columns."""
+        return len(self.first)
+
+
+def shape_of(rows: Sequence[RowRecord]) -> TableShape | None:
+    """Return the shape of a table by its first rows, or None if none of them has a cell."""
+    filled = [row for row in rows if any(row.cells)]
+    if not filled:
+        return None
+    usual = _usual_width([row.cells for row in filled])
+    if _has_row_names(filled, usual):
+        first = ("", *filled[0].cells)
+        return TableShape(filled[0].line, first, True, _numeric_columns(rows, filled[0].line, usual))
+    top = _top(filled, usual)
+    cells = top.cells[: max(usual, _last_filled(top.cells))]
+    width = max(usual, len(cells))
+    first = (*(cell.strip() for cell in cells), *("" for _ in range(width - len(cells))))
+    return TableShape(top.line, first, False, _numeric_columns(rows, top.line, width))
+
+
+def _usual_width(rows: Sequence[Sequence[str]]) -> int:
+    """Return the most usual number of cells, without columns at the end that are empty in every row."""
+    widths = Counter(map(len, rows))
+    width = max(widths, key=lambda count: (widths[count] * (count > 1), count))
+    while width > 1 and not any(row[width - 1] for row in rows if len(row) == width):
+        width -= 1
+        rows = [row[:width] if len(row) == width + 1 else row for row in rows]
+    return width
+
+
+def _last_filled(cells: Sequence[str]) -> int:
+    """Return the number of cells without the empty ones at the end."""
+    return next((place for place in range(len(cells), 0, -1) if cells[place - 1].strip()), 0)
+
+
+def _top(rows: Sequence[RowRecord], usual: int) -> RowRecord:
+    """Return the first row of the table: the first that is as wide as the others and filled by more than half."""
+    wide = [
+        (place, row)
+        for place, row in enumerate(rows[: LOOKED_AT // 2])
+        if _last_filled(row.cells) >= min(usual, 2) and len(row.cells) >= usual and _is_filled(row.cells, usual)
+    ]
+    if not wide:
+        return rows[0]
+    place, top = wide[0]
+    if len(top.cells) > usual > 1 and len(wide) > 1:
+        # A title with commas of its own is longer than the header below it.
+        _, second = wide[1]
+        below = [row.cells for row in rows[place + 2 :] if len(row.cells) == usual]
+        if len(second.cells) == usual and names_columns(second.cells, below):
+            return second
+    return top
+
+
+def _is_filled(cells: Sequence[str], usual: int) -> bool:
+    """Return whether more than half of the cells are filled; the first one may be empty above the names of rows."""
+    return 2 * (sum(1 for cell in cells if cell.strip()) + (not cells[0].strip())) > usual
+
+
+def _has_row_names(rows: Sequence[RowRecord], usual: int) -> bool:
+    """Return whether the first row lacks a cell that all others have, and names the others: as R writes data frames."""
+    first, below = rows[0].cells, [row.cells for row in rows[1:]]
+    if len(first) != usual - 1 or len(first) < 2 or len(below) < 2 or not all(first):
+        return False
+    return all(len(cells) == usual for cells in below) and not names_columns(below[0], below[1:])
+
+
+def names_columns(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether the cells of a row are texts where the rows below it have numbers."""
+    columns = [place for place in range(len(first)) if _is_numeric([row[place] for row in below if place < len(row)])]
+    return bool(columns) and all(first[place].strip() and not is_number(first[place]) for place in columns)
+
+
+def is_row(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether a first row is a row like those below it: it has numbers wherever they do, not only years."""
+    columns = [place for place in range(len(first)) if _is_numeric([row[place] for row in below if place < len(row)])]
+    cells = [first[place].strip() for place in columns]
+    return bool(cells) and all(map(is_number, cells)) and not all(map(YEAR.fullmatch, cells))
+
+
+def is_number(text: str) -> bool:
+    """Return whether a cell is a number, perhaps with a currency or a percent sign."""
+    return NUMBER.fullmatch(text.strip()) is not None
+
+
+def _is_numeric(cells: Sequence[str]) -> bool:
+    filled = [cell for cell in cells if cell.strip()]
+    return bool(filled) and sum(map(is_number, filled)) >= FEWEST_NUMBERS * len(filled)
+
+
+def _numeric_columns(rows: Sequence[RowRecord], line: int, width: int) -> frozenset[int]:
+    """Return the columns of numbers in the rows below the first one, up to a blank line."""
+    below: list[list[str]] = []
+    for row in rows:
+        if row.line <= line or row.fault:
+            continue
+        if not any(row.cells) and below:
+            break
+        below.append(row.cells)
+    return frozenset(
+        place for place in range(width) if _is_numeric([cells[place] for cells in below if place < len(cells)])
+    )
+
+
+@dataclass(slots=True)
+class RowSieve:
+    """Keeps the rows of a table, each as wide as it, and reports the others."""
+
+    path: Path
+    shape: TableShape
+    drop: Drop
+    header: Sequence[str] = ()
+    """The names of the columns as the file has them, empty without a header."""
+    kept: int = 0
+    dropped: int = 0
+    """Rows that were faulty."""
+    _is_after_blank: bool = False
+    _has_short: bool = False
+    _is_below: bool = False
+    _first_fault: str = ""
+
+    def rows(self, found: Iterable[RowRecord]) -> Iterator[RowRecord]:
+        """Yield the rows of the table. Raises `BadInput` if most of what should be rows is not."""
+        tail: deque[RowRecord] = deque()
+        for row in found:
+            fitted = self._fitted(row)
+            if fitted is not None:
+                tail.append(fitted)
+                if len(tail) > TAIL:
+                    self.kept += 1
+                    yield tail.popleft()
+        last = len(tail) - outside(self.shape, [row.cells for row in tail])
+        for place, row in enumerate(tail):
+            if place < last:
+                self.kept += 1
+                yield row
+            else:
+                self._drop(NOTE if _is_note(row.cells) else TOTAL, row)
+        if self.dropped > self.kept:
+            raise BadInput(
+                f"{self.path}, {self._first_fault}; {self.dropped:,} of {self.dropped + self.kept:,} rows do not have "
+                f"the {self.shape.width} cells of the others: is the file cut short, or a delimiter not quoted?"
+            )
+
+    def _fitted(self, row: RowRecord) -> RowRecord | None:
+        """Return a row with a cell for each column; None, perhaps reported, for what is not a row of the table."""
+        cells, width = row.cells, self.shape.width
+        if row.fault:
+            return self._fault(row.fault, row)
+        if not any(cells):
+            self._is_after_blank = True
+            return None
+        is_after_blank, self._is_after_blank = self._is_after_blank, False
+        if self._is_below or (is_after_blank and self._begins_another(cells)):
+            self._is_below = True
+            return self._drop(BELOW, row)
+        if len(cells) != width:
+            if any(cells[width:]):
+                return self._fault(TOO_MANY, row)
+            if row.is_unended and len(cells) < width and not self._has_short:
+                return self._fault(CUT_SHORT, row)
+            if len(cells) == 1 and width > 2:
+                return self._fault(LONE, row)
+            self._has_short |= len(cells) < width
+            cells = [*cells[:width], *[""] * (width - len(cells))]
+        if self.header and cells[0] == self.header[0] and tuple(cells) == tuple(self.header):
+            return self._drop(HEADER_AGAIN, row)
+        return row._replace(cells=cells)
+
+    def _begins_another(self, cells: Sequence[str]) -> bool:
+        """Return whether a row after a blank line is the header of another table."""
+        width = self.shape.width
+        if 1 < len(cells) < width and not self._has_short:
+            return True
+        numeric = [cells[place].strip() for place in self.shape.numeric if place < len(cells)]
+        texts = [cell for cell in cells if cell.strip()]
+        return (
+            bool(numeric)
+            and len(set(texts)) == len(texts) > 1
+            and all(cell and not is_number(cell) for cell in numeric)
+            and tuple(cells[:width]) != tuple(self.header)
+        )
+
+    def _drop(self, reason: str, row: RowRecord) -> None:
+        self.drop(reason, row.line, shown(row.text.strip() or ", ".join(cell for cell in row.cells if cell)))
+
+    def _fault(self, reason: str, row: RowRecord) -> None:
+        self.dropped += 1
+        self._first_fault = self._first_fault or f"line {row.line}: {reason}"
+        self._drop(reason, row)
+
+
+def outside(shape: TableShape, last: Sequence[Sequence[str]]) -> int:
+    """Return how many of a table's last rows are totals or notes below it."""
+    count = notes = 0
+    for place in range(len(last) - 1, 0, -1):
+        is_note = _is_note(last[place])
+        if not (is_note or _is_total(shape, last[place], last[:place])):
+            break
+        count, notes = count + 1, notes + is_note
+    return count if notes <= MOST_NOTES else 0  # so many are rows with one cell
+
+
+def _is_total(shape: TableShape, cells: Sequence[str], above: Sequence[Sequence[str]]) -> bool:
+    """Return whether a row is one of totals: it is called so, or it alone has nothing but numbers and no first cell."""
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    if len(cells) < 2 or not filled:
+        return False
+    if len(filled[0]) <= LONGEST_TOTAL and _TOTAL.fullmatch(filled[0]):
+        return len(filled) > 1 and all(map(is_number, filled[1:]))
+    is_bare = not cells[0].strip() and 2 * len(filled) <= len(cells) and all(row[0].strip() for row in above)
+    return is_bare and all(place in shape.numeric and is_number(cell) for place, cell in enumerate(cells) if cell)
+
+
+def _is_note(cells: Sequence[str]) -> bool:
+    """Return whether only the first of several cells has something: a text about the table."""
+    return len(cells) > 2 and bool(cells[0].strip()) and not is_number(cells[0]) and not any(cells[1:])
