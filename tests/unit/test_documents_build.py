@@ -248,7 +248,7 @@ def test_hostile_files_are_one_line_each(folder, tmp_path):
     (folder / "empty.md").write_bytes(b"")
     (folder / "blank.md").write_text("\n \n", encoding="utf-8")
     (folder / "binary.txt").write_bytes(b"\x7fELF\0\0")
-    (folder / "cut.csv").write_text("a,b\n1,2\n3\n", encoding="utf-8")
+    (folder / "cut.csv").write_text("a,b\n1,2,3\n", encoding="utf-8")
     (folder / "broken.jsonl").write_text('{"a": 1}\n{"a": \n', encoding="utf-8")
     (folder / "lfs.md").write_text("version https://git-lfs.github.com/spec/v1\noid", encoding="utf-8")
     (folder / "photo.png").write_bytes(b"\x89PNG")

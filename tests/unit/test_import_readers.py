@@ -206,10 +206,9 @@ def test_damaged_files_say_what_is_wrong(tmp_path: Path) -> None:
         tmp_path, "v.parquet", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n"
     )
     assert "is empty" in damaged(tmp_path, "w.csv", b"")
-    assert "line 3: 1 fields where 2" in damaged(tmp_path, "x.csv", b"id,name\n1,2\n3")
-    assert "line 3: 3 fields where 2" in damaged(tmp_path, "y.csv", b"id,name\n1,2\n3,4,5\n")
-    assert "cut short" in damaged(tmp_path, "z.csv", b'id,name\n1,"open\n')
-    assert "two columns named 'id'" in damaged(tmp_path, "a.csv", b"id,id\n1,2\n")
+    assert "line 2: cut short; 1 of 1 rows" in damaged(tmp_path, "x.csv", b"id,name,city\n1,2")
+    assert "line 3: too many cells; 2 of 3 rows" in damaged(tmp_path, "y.csv", b"id,name\n1,2\n3,4,5\n3,4,5,6\n")
+    assert "is the file cut short" in damaged(tmp_path, "z.csv", b'id,name\n1,"open\n')
     assert "line 2, column 7" in damaged(tmp_path, "b.jsonl", b'{"id": 1}\n{"id":')
     assert "line 1: [1] is no JSON object" in damaged(tmp_path, "c.jsonl", b"[1]\n")
     assert "cannot be read" in damaged(tmp_path, "d.jsonl", b"[" * 100_000)
@@ -219,7 +218,6 @@ def test_names_in_another_encoding_say_so(tmp_path: Path) -> None:
     assert "save it as UTF-8" in damaged(
         tmp_path, "t.csv", "id,größe,".encode("latin-1") + "ß\n1,2,3\n4,ä,ö\n".encode()
     )
-    assert "save it as UTF-8" in damaged(tmp_path, "u.csv", "id,name\n1,2\n".encode("utf-16"))
 
 
 def test_a_table_all_in_latin_1_is_read(tmp_path: Path) -> None:

@@ -147,7 +147,6 @@ def test_two_nodes_of_one_id_are_a_duplicate_node(source: Path, tmp_path: Path) 
     ("content", "message"),
     [
         (b"PK\x03\x04" + bytes(60), r"ZIP archive.*\.xlsx.*save the sheet as CSV"),
-        ("id,name\na,A\n".encode("utf-16"), "UTF-16: save it as UTF-8"),
         (gzip.compress(b"id,name\na,A\n", mtime=0), "packed with gzip"),
         (b"PAR1" + bytes(60), "Parquet file"),
     ],
@@ -218,7 +217,7 @@ def test_a_private_column_is_nowhere_not_even_in_the_report_of_rows_that_were_dr
     assert "SECRET" not in report.render()
     for file in (tmp_path / "graph").rglob("*"):
         assert not file.is_file() or b"SECRET" not in file.read_bytes()
-    (tmp_path / "nodes.csv").write_text("ssn,id,name\n1-SECRET,p1\n")
+    (tmp_path / "nodes.csv").write_text("ssn,id,name\n1-SECRET,p1,Dan,x\n")
     with pytest.raises(BadInput) as error:
         import_graph([tmp_path], tmp_path / "other", options=ImportOptions(private=("ssn",)))
     assert "SECRET" not in str(error.value)

@@ -126,7 +126,7 @@ def test_rows_that_were_dropped_are_told(source: Path, tmp_path: Path) -> None:
 
 
 def test_a_failure_says_that_nothing_was_made_and_leaves_nothing(source: Path, tmp_path: Path) -> None:
-    (source / "edges.csv").write_text("source,type,target\na,r\n")
+    (source / "edges.csv").write_text("source,type,target\na,r,b,c\n")
     told = Told()
     with pytest.raises(BadInput, match="line 2"):
         graph_directory(source, cache=tmp_path / "cache", progress=told)
@@ -312,7 +312,7 @@ def test_a_damaged_cache_is_made_again(source: Path, tmp_path: Path) -> None:
 def test_what_is_no_graph_is_said(source: Path, tmp_path: Path) -> None:
     with pytest.raises(NotAGraph, match="does not exist"):
         graph_directory(tmp_path / "nothing", cache=tmp_path / "cache")
-    (source / "nodes.csv").write_text("id,name\na\n")
+    (source / "nodes.csv").write_text("id,name\na,b,c\n")
     with pytest.raises(BadInput, match="line 2"):
         graph_directory(source, cache=tmp_path / "cache")
 

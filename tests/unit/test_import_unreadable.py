@@ -32,11 +32,12 @@ def database(path: Path) -> bytes:
 
 BROKEN = {
     "pubs.csv.gz": (gzip.compress(ROWS, mtime=0)[:9_000], "cut short"),
-    "pubs.csv": ("id,name\n1,A\n".encode("utf-16"), "UTF-16"),
+    "pubs.csv": (b"id,name\n1,A,B\n", "too many cells"),
+    "pubs.ndjson": ('{"id": 1}\n'.encode("utf-16"), "UTF-16"),
     "pubs.tsv": (b"PK\x03\x04 a sheet", "ZIP archive"),
     "pubs.parquet": (b"PAR1 and no more", "no whole Parquet file"),
     "pubs.jsonl": (b'{"id": 1, "name": "A"}\n{"id": 2,\n', "broken JSON"),
-    "served.csv": (b'source,target\n1,2\n"3,4\n', "cut short"),
+    "served.csv": (b'source,target\n"3,4\n', "cut short"),
 }
 
 

@@ -15,7 +15,6 @@ from orienteer.errors import BadInput, BadOption, UnreadableFile
 from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.ingest import bounds, portable
 from orienteer.ingest.bounds import check_readable, memory_told
-from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.formats.table import is_unicode, shown
 from orienteer.ingest.layouts import Layout, layouts_of
 from orienteer.ingest.provenance import describe_import, settled
@@ -23,6 +22,7 @@ from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, Tally, peak_byt
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.assignment import ImportPlan, plan
 from orienteer.ingest.tables.columns import Columns
+from orienteer.ingest.tables.inside import is_container
 from orienteer.ingest.tables.kinds import sort_tables
 from orienteer.ingest.tables.known import nodes_line
 from orienteer.ingest.tables.labels import Labels
@@ -139,7 +139,7 @@ def imported(
 def _can_do_without(path: Path, sources: Sequence[Path], others: Collection[Path]) -> bool:
     """Return whether a file is in a given folder with tables that are not among `others`."""
     inside = [file for source in sources if source.is_dir() for file in listing(source)]
-    rest = [file for file in inside if file not in (path, *others) and (is_candidate(file) or is_database(file))]
+    rest = [file for file in inside if file not in (path, *others) and (is_candidate(file) or is_container(file))]
     kinds = [kind for kind in (NODE_WORDS, EDGE_WORDS) if words_in(path) & kind]
     # The only table with a name for nodes, or for edges, is indispensable.
     is_last = not all(any(words_in(file) & kind for file in rest) for kind in kinds)

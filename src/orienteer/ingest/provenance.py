@@ -293,11 +293,11 @@ def _importable(sources: Iterable[Path]) -> list[Path]:
     # A question does not need the import's code.
     from orienteer.ingest.formats import RDF, format_of
     from orienteer.ingest.formats.files import suffix
-    from orienteer.ingest.formats.sqlite import is_database
+    from orienteer.ingest.tables.inside import is_container
     from orienteer.ingest.tables.plan import listing
 
     inside = [path for source in sources for path in listing(source)]
-    return [path for path in inside if format_of(path) is not None or suffix(path) in RDF or is_database(path)]
+    return [path for path in inside if format_of(path) is not None or suffix(path) in RDF or is_container(path)]
 
 
 def _is_stale_build(manifest: Described) -> bool:

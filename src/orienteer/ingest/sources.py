@@ -26,6 +26,8 @@ from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.importer import ImportOptions, holds_graph, imported
 from orienteer.ingest.provenance import is_chunk_graph, is_stale
 from orienteer.ingest.stores import remote_graph
+from orienteer.ingest.tables.inside import holds_tables
+from orienteer.ingest.tables.plan import listing
 
 logger = logging.getLogger(__name__)
 WAIT_SECONDS = 0.1
@@ -226,9 +228,11 @@ def _is_of_documents(path: Path, selection: Selection) -> bool:
     README, and a text whose first lines are a table, do not count as documents.
     """
     if not path.is_dir():
+        if holds_tables(path):
+            return False
         return not _may_hold_graph(path) or (kind_of(path) != "table" and not holds_graph(path))
     if not any(map(_may_hold_graph, FolderWalk(path, selection))):
-        return True
+        return not any(map(holds_tables, listing(path)))
     return holds_prose(path, selection) and not holds_graph(path)
 
 

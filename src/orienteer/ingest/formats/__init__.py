@@ -11,12 +11,15 @@ from orienteer.errors import BadInput, Error
 from orienteer.ingest.formats.delimited import DelimitedText
 from orienteer.ingest.formats.edge_list import SUFFIXES, EdgeList, is_edge_list
 from orienteer.ingest.formats.files import suffix
+from orienteer.ingest.formats.gedcom import SUFFIXES as TREES
 from orienteer.ingest.formats.jsonl import JsonLines
+from orienteer.ingest.formats.objects import SUFFIXES as OBJECTS
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.rdf.parser import SYNTAXES
 from orienteer.ingest.formats.sniffer import DELIMITERS
 from orienteer.ingest.formats.sqlite import SUFFIXES as DATABASES
 from orienteer.ingest.formats.table import Batch, Drop, Format, Reader
+from orienteer.ingest.formats.workbook import SUFFIXES as WORKBOOKS
 from orienteer.plugins import fault, load, refused
 
 EDGE_LIST = Format("edge list", SUFFIXES, EdgeList())
@@ -28,6 +31,8 @@ FORMATS = (
 )
 """Every text format may be packed with gzip (`.gz`)."""
 
+CONTAINERS = (*WORKBOOKS, *OBJECTS, *TREES)
+"""Files that hold several tables, as `DATABASES` do."""
 GRAPHS = (".graphml", ".gexf", ".gml", ".json")
 """Files that hold a whole graph, no tables: `graph_file` reads them, and CSV and JSON lines as APOC writes them."""
 
@@ -36,7 +41,8 @@ RDF = tuple(SYNTAXES)
 
 
 _OWN = frozenset(
-    name.removeprefix(".") for name in (*(name for form in FORMATS for name in form.suffixes), *GRAPHS, *RDF)
+    name.removeprefix(".")
+    for name in (*(name for form in FORMATS for name in form.suffixes), *GRAPHS, *RDF, *CONTAINERS)
 )
 """Suffixes that no package may register, without their dot."""
 
@@ -96,8 +102,11 @@ def suffixes() -> str:
     """Return the suffixes that are read, for messages and help."""
     tables = " ".join(name for form in FORMATS for name in form.suffixes)
     graphs, rdf = " ".join(GRAPHS), " ".join(RDF)
-    databases = " ".join(DATABASES)
-    return f"{tables}; {graphs}, each a graph of its own; RDF: {rdf} (text also as .gz); SQLite: {databases}"
+    databases, several = " ".join(DATABASES), " ".join(CONTAINERS)
+    return (
+        f"{tables}; of several tables: {several}; {graphs}, each a graph of its own; RDF: {rdf} (text also as .gz); "
+        f"SQLite: {databases}"
+    )
 
 
-__all__ = ["DATABASES", "FORMATS", "GRAPHS", "RDF", "Batch", "Drop", "Format", "format_of", "suffixes"]
+__all__ = ["CONTAINERS", "DATABASES", "FORMATS", "GRAPHS", "RDF", "Batch", "Drop", "Format", "format_of", "suffixes"]

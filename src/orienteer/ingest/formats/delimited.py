@@ -52,18 +52,14 @@ class DelimitedText:
         layout = layout_of(path, self._encoding) if self._dialect is None else None
         if layout is None:
             return FileNotes()
-        notes: list[str] = []
         guess = ""
         if layout.encoding not in UNICODE and not self._encoding:
             name = NAMES.get(layout.encoding, layout.encoding)
             guess = f"not UTF-8, read as {name}: if names look wrong, save it as UTF-8"
-            notes.append(guess)
-        if layout.title:
-            notes.append(f"its table begins at line {layout.skipped + 1}; above: {shown(layout.title)}")
-        for place, (name, given) in enumerate(zip(layout.shape.first, distinct(layout.shape.first), strict=True), 1):
-            if name != given:
-                notes.append(f"has two columns named {shown(name)!r}: the one at place {place} is {shown(given)!r}")
-        return FileNotes(tuple(notes), (guess,) if guess else (), layout.encoding if guess else "")
+        notes = [guess] if guess else []
+        notes += notes_of(layout.shape, layout.title)
+        encoding = layout.encoding if guess else ""
+        return FileNotes(tuple(notes), (guess,) if guess else (), encoding, layout.shape.is_headless)
 
     def in_encoding(self, encoding: str) -> DelimitedText:
         """Return a reader of files in this encoding."""
@@ -201,10 +197,16 @@ class _Sifted:
             if is_start:
                 found = _with_first(found, layout.shape, is_row=not self._header)
             sifted = sieve.rows(found)
-            while taken := _some(sifted, rows, measured(text)):
+            while taken := self._rows(sifted, rows, measured(text)):
                 cells = zip(*(row.cells for row in taken), strict=True)
                 batch = Batch(dict(zip(self._names, cells, strict=True)), [row.line for row in taken])
                 yield from _sound(batch, layout.dialect, sieve.drop)
+
+    def _rows(self, sifted: Iterator[RowRecord], rows: int, text: MeasuredBytes) -> list[RowRecord]:
+        try:
+            return _some(sifted, rows, text)
+        except csv.Error as error:
+            raise BadInput(f"{self._path}, {error}; is a quote left open?") from error
 
 
 def _with_first(found: Iterator[RowRecord], shape: TableShape, *, is_row: bool) -> Iterator[RowRecord]:
@@ -306,6 +308,15 @@ def _sound(batch: Batch, dialect: FieldDialect, drop: Drop) -> Iterator[Batch]:
         drop("bad encoding", batch.lines[row], shown(dialect.delimiter.join(fields)))
     if len(batch):
         yield batch.without(bad)
+
+
+def notes_of(shape: TableShape, title: str) -> list[str]:
+    """Return what to say of the first row of a table, and of what is above it."""
+    notes = [f"its table begins at line {shape.line}; above: {shown(title)}"] if title else []
+    for place, (name, given) in enumerate(zip(shape.first, distinct(shape.first), strict=True), 1):
+        if name != given:
+            notes.append(f"has two columns named {shown(name)!r}: the one at place {place} is {shown(given)!r}")
+    return notes
 
 
 def numbered(width: int) -> list[str]:

@@ -10,7 +10,6 @@ import io
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -22,7 +21,7 @@ from orienteer.ingest.bounds import DEEPEST, is_deep, parsed
 from orienteer.ingest.formats.arrow import BOM, ahead, has_arrow
 from orienteer.ingest.formats.arrow_objects import ObjectParser
 from orienteer.ingest.formats.files import opened, opened_text
-from orienteer.ingest.formats.table import Batch, Drop, is_sparse, is_unicode, shown
+from orienteer.ingest.formats.table import Batch, Drop, ObjectRows, is_sparse, is_unicode, shown
 
 PEEKED = 100
 """Objects whose keys are taken for the table's columns before it is read."""
@@ -138,7 +137,7 @@ def _objects(text: str) -> list[dict[str, Any]]:  # Any: JSON values
 
 def _line_by_line(part: _Part, path: Path, drop: Drop) -> Iterator[Batch]:
     """Read lines one after another, and tell what is wrong with one of them, and where."""
-    taken = _Rows()
+    taken = ObjectRows()
     for number, line in enumerate(io.StringIO(part.content.decode("utf-8", "surrogateescape"), newline=""), part.line):
         if not line.strip():
             continue
@@ -152,7 +151,7 @@ def _line_by_line(part: _Part, path: Path, drop: Drop) -> Iterator[Batch]:
         taken.add(row, number)
         if taken.is_full:
             yield taken.batch()
-            taken = _Rows()
+            taken = ObjectRows()
     if taken.rows:
         yield taken.batch()
 
@@ -171,29 +170,3 @@ def parse(line: str, path: Path, number: int) -> dict[str, Any]:  # Any: JSON va
     if not isinstance(row, dict):
         raise BadInput(f"{path}, line {number}: {shown(line.strip())} is no JSON object; each line has to be one")
     return row
-
-
-@dataclass(slots=True)
-class _Rows:
-    """Objects that wait to be a batch. Each has its own keys, and a batch has a cell for each key of any of them."""
-
-    rows: list[dict[str, Any]] = field(default_factory=list)  # Any: JSON values
-    lines: list[int] = field(default_factory=list)
-    names: dict[str, None] = field(default_factory=dict)
-    filled: int = 0
-    """Cells that say something."""
-
-    def add(self, row: dict[str, Any], line: int) -> None:
-        self.rows.append(row)
-        self.lines.append(line)
-        if not row.keys() <= self.names.keys():
-            self.names |= dict.fromkeys(row)
-        self.filled += len(row)
-
-    @property
-    def is_full(self) -> bool:
-        """Return whether the table of the rows would be empty for the most part."""
-        return is_sparse(len(self.names) * len(self.rows), self.filled)
-
-    def batch(self) -> Batch:
-        return Batch({name: [row.get(name) for row in self.rows] for name in self.names}, self.lines)

@@ -13,6 +13,9 @@ from orienteer.ingest.bounds import MOST_RECORD
 OPEN_QUOTE, SWALLOWED = "quote left open", "swallowed by a quote left open"
 """Why a line is not a row: a quote begins in it that does not end where one may; it follows such a line."""
 
+_TOO_LARGE, _ENDS_OPEN = "field larger than field limit", "unexpected end of data"
+"""What the csv module says."""
+
 
 @dataclass(frozen=True, slots=True)
 class FieldDialect:
@@ -75,11 +78,14 @@ class _Lines:
         self._again.extendleft(reversed(lines))
 
 
-def records(lines: Iterable[str], dialect: FieldDialect, *, before: int = 0, width: int = 0) -> Iterator[RowRecord]:
+def records(
+    lines: Iterable[str], dialect: FieldDialect, *, before: int = 0, width: int = 0, is_sample: bool = False
+) -> Iterator[RowRecord]:
     """Yield the rows of some lines, the first of them after `before` others; blank lines have no cells.
 
     `width` is the usual number of cells, 0 if it is unknown: a row over several lines that has another number begins
-    with a quote left open, and after one no line is a row until one fits.
+    with a quote left open, and after one no line is a row until one fits. A sample may end within a row, which is then
+    left out. Raises `csv.Error` for a field that is too large.
     """
     source = _Lines(lines)
     reader = dialect.reader(source)
@@ -90,7 +96,11 @@ def records(lines: Iterable[str], dialect: FieldDialect, *, before: int = 0, wid
             cells = next(reader)
         except StopIteration:
             return
-        except csv.Error:
+        except csv.Error as error:
+            if _TOO_LARGE in str(error):
+                raise csv.Error(f"line {before + 1}: {error}") from error
+            if is_sample and _ENDS_OPEN in str(error):
+                return
             cells = _read_leniently(source.taken, dialect, width)
         taken = source.taken
         if cells is None or (width and len(taken) > 1 and len(cells) != width):

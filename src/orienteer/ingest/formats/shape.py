@@ -48,6 +48,8 @@ class TableShape:
     """The header has no cell for the first column, which names the rows."""
     numeric: frozenset[int] = frozenset()
     """Columns of numbers."""
+    is_headless: bool = False
+    """The first row is a row like the others, by its numbers."""
 
     @property
     def width(self) -> int:
@@ -68,13 +70,15 @@ def shape_of(rows: Sequence[RowRecord]) -> TableShape | None:
     cells = top.cells[: max(usual, _last_filled(top.cells))]
     width = max(usual, len(cells))
     first = (*(cell.strip() for cell in cells), *("" for _ in range(width - len(cells))))
-    return TableShape(top.line, first, False, _numeric_columns(rows, top.line, width))
+    below = [row.cells for row in filled if row.line > top.line]
+    return TableShape(top.line, first, False, _numeric_columns(rows, top.line, width), is_row(first, below))
 
 
 def _usual_width(rows: Sequence[Sequence[str]]) -> int:
     """Return the most usual number of cells, without columns at the end that are empty in every row."""
     widths = Counter(map(len, rows))
-    width = max(widths, key=lambda count: (widths[count] * (count > 1), count))
+    first = len(rows[0])
+    width = max(widths, key=lambda count: (widths[count] * (count > 1), count == first, count))
     while width > 1 and not any(row[width - 1] for row in rows if len(row) == width):
         width -= 1
         rows = [row[:width] if len(row) == width + 1 else row for row in rows]
@@ -216,6 +220,8 @@ class RowSieve:
                 return self._fault(LONE, row)
             self._has_short |= len(cells) < width
             cells = [*cells[:width], *[""] * (width - len(cells))]
+        if 0 in self.shape.numeric and _is_note(cells):
+            return self._drop(LONE, row)
         if self.header and cells[0] == self.header[0] and tuple(cells) == tuple(self.header):
             return self._drop(HEADER_AGAIN, row)
         return row._replace(cells=cells)
@@ -225,7 +231,8 @@ class RowSieve:
         width = self.shape.width
         if 1 < len(cells) < width and not self._has_short:
             return True
-        numeric = [cells[place].strip() for place in self.shape.numeric if place < len(cells)]
+        last = _last_filled(cells)
+        numeric = [cells[place].strip() for place in self.shape.numeric if place < last]
         texts = [cell for cell in cells if cell.strip()]
         return (
             bool(numeric)

@@ -58,14 +58,15 @@ def _layout_of(path: Path, encoding: str, size: int, modified: int) -> TextLayou
     with opened_text(path, encoding=encoding) as text:
         sample = text.read(SAMPLE)
     lines = list(islice(io.StringIO(sample, newline=""), LOOKED_AT + 1))
-    if len(lines) > LOOKED_AT or len(sample) == SAMPLE:
+    is_sample = len(lines) > LOOKED_AT or len(sample) == SAMPLE
+    if is_sample:
         del lines[max(1, len(lines) - 1) :]  # it may have been cut
     stated = SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
     begin = int(stated is not None)
     best: tuple[float, FieldDialect, list[RowRecord]] | None = None
     for delimiter in stated[1] if stated else DELIMITERS[suffix(path)]:
         dialect = _dialect(delimiter, lines[begin:], sample, is_quoted=suffix(path) != ".sif" or delimiter == "\t")
-        rows = list(records(lines[begin:], dialect, before=begin))
+        rows = _rows(lines[begin:], dialect, begin, is_sample=is_sample)
         score = _regularity(rows, delimiter) if any(delimiter in line for line in lines[begin:]) else 0.0
         if best is None or score > best[0]:
             best = (score, dialect, rows)
@@ -74,12 +75,16 @@ def _layout_of(path: Path, encoding: str, size: int, modified: int) -> TextLayou
     score, dialect, rows = best
     if score < LEAST_REGULAR and not stated:
         dialect = FieldDialect(NOTHING, is_quoted=True)
-        rows = list(records(lines[begin:], dialect, before=begin))
+        rows = _rows(lines[begin:], dialect, begin, is_sample=is_sample)
     shape = shape_of(rows)
     if shape is None:
         return None
     title = next((line.strip() for line in lines[begin : shape.line - 1] if line.strip()), "")
     return TextLayout(encoding, dialect, shape, shape.line - 1, title)
+
+
+def _rows(lines: Sequence[str], dialect: FieldDialect, before: int, *, is_sample: bool) -> list[RowRecord]:
+    return list(records(lines, dialect, before=before, is_sample=is_sample))
 
 
 def _dialect(delimiter: str, lines: Sequence[str], sample: str, *, is_quoted: bool) -> FieldDialect:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -73,6 +73,8 @@ class FileNotes(NamedTuple):
     """The notes that may be wrong, so that --strict refuses them."""
     encoding: str = ""
     """The encoding, if it was guessed."""
+    is_headless: bool = False
+    """The first row is a row like the others, by its numbers."""
 
 
 @runtime_checkable
@@ -117,6 +119,34 @@ def is_unicode(text: str) -> bool:
 def is_sparse(cells: int, filled: int) -> bool:
     """Return whether a batch has too many cells for those that say something: rows of ever new keys fill a square."""
     return cells > FEWEST_CELLS + MOST_EMPTY * filled
+
+
+@dataclass(slots=True)
+class ObjectRows:
+    """Objects that wait to be a batch. Each has its own keys, and a batch has a cell for each key of any of them."""
+
+    rows: list[Mapping[str, Any]] = field(default_factory=list)  # Any: JSON values
+    lines: list[int] = field(default_factory=list)
+    names: dict[str, None] = field(default_factory=dict)
+    filled: int = 0
+    """Cells that say something."""
+
+    def add(self, row: Mapping[str, Any], line: int) -> None:
+        """Take an object in."""
+        self.rows.append(row)
+        self.lines.append(line)
+        if not row.keys() <= self.names.keys():
+            self.names |= dict.fromkeys(row)
+        self.filled += len(row)
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether the table of the rows would be empty for the most part."""
+        return is_sparse(len(self.names) * len(self.rows), self.filled)
+
+    def batch(self) -> Batch:
+        """Return the objects as a batch."""
+        return Batch({name: [row.get(name) for row in self.rows] for name in self.names}, self.lines)
 
 
 def shown(value: object) -> str:

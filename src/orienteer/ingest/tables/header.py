@@ -39,6 +39,12 @@ def is_headless(table: Table) -> bool:
     return all(numeric(cell) is not None for cell in below if cell)
 
 
+def told(table: Table) -> Table:
+    """Return a table of text, headless if its first row has numbers where the rows below have them."""
+    has_header = table.has_header and not table.notes.is_headless
+    return table if has_header or not table.format.is_text or is_headless(table) else headless(table)
+
+
 def _names_columns(first: Sequence[str], columns: Columns) -> bool:
     """Return whether a first row of three holds names of columns; one known word alone may be data."""
     names = [name for name in map(plainly, first) if name in EDGE_RANKS or name in NODE_RANKS or name in _ENDS]

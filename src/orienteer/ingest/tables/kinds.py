@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
 from orienteer.ingest.formats import format_of, suffixes
+from orienteer.ingest.formats.files import suffix
+from orienteer.ingest.formats.objects import SUFFIXES
 from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import NODE_RANKS, Columns, EdgeRoles, NodeRoles, ends, plainly
-from orienteer.ingest.tables.database import tables_in
-from orienteer.ingest.tables.header import bare
+from orienteer.ingest.tables.database import stored_as
+from orienteer.ingest.tables.header import bare, told
+from orienteer.ingest.tables.inside import is_container, tables_in
 from orienteer.ingest.tables.plan import (
     EDGE_WORDS,
     NODE_WORDS,
@@ -52,8 +55,8 @@ def sort_tables(sources: Sequence[Path], columns: Columns, *, by_hand: Collectio
     found = SortedTables(ignored=ignored)
     triples: list[Table] = []
     for table in tables:
-        words = words_in(table.path)
-        if table.called:
+        words = words_in(Path(table.name) if table.called else table.path)
+        if stored_as(table) is not None:
             found.unknown.append(table)  # a database says itself what leads where
         elif words & NODE_WORDS and not words & EDGE_WORDS:
             found.nodes.append(table)
@@ -64,7 +67,7 @@ def sort_tables(sources: Sequence[Path], columns: Columns, *, by_hand: Collectio
         elif asks(table):
             found.others.append(table)
         else:
-            found.unknown.append(table)
+            found.unknown.append(told(table))
     # Three unknown columns beside a table of edges are something else; alone they are the edges.
     is_alone = not found.edges or any(table.is_named or words_in(table.path) & EDGE_WORDS for table in triples)
     (found.edges if is_alone else found.others).extend(triples)
@@ -92,18 +95,19 @@ def tables_of(sources: Sequence[Path], by_hand: Collection[Path] = ()) -> tuple[
     for source in sources:
         if is_graph(source):
             raise BadInput(f"{source} is a graph already: give the tables that it was made from, or export it first")
-        if is_database(source):
-            tables += tables_in(source)
-            continue
         if not source.is_dir():
-            if source.resolve() not in by_hand:
-                tables.append(table_of(source, is_named=True))
+            if is_database(source) or source.resolve() not in by_hand:
+                tables += _inside(source, is_named=True) or [table_of(source, is_named=True)]
             continue
         inside = [path for path in listing(source) if path.resolve() not in by_hand]
-        readable = [path for path in inside if _may_be_read(path)]
-        for path in readable:
+        readable: list[Path] = []
+        for path in inside:
             with unreadable(path):
-                tables += tables_in(path) if is_database(path) else [table_of(path, is_named=False)]
+                found = _inside(path, is_named=False)
+                if not found and is_candidate(path):
+                    found = [table_of(path, is_named=False)]
+            tables += found
+            readable += [path] if found else []
         ignored += [no_table(path) for path in inside if path not in readable]
         if not readable and not by_hand:
             for path in inside:
@@ -113,10 +117,16 @@ def tables_of(sources: Sequence[Path], by_hand: Collection[Path] = ()) -> tuple[
     return tables, ignored
 
 
-def _may_be_read(path: Path) -> bool:
-    """Return whether a file can hold tables. Raises `UnreadableFile`."""
-    with unreadable(path):
-        return is_candidate(path) or is_database(path)
+def _inside(path: Path, *, is_named: bool) -> list[Table]:
+    """Return the tables in a file that may hold several. Raises `BadInput`."""
+    if not is_container(path):
+        return []
+    try:
+        return [replace(table, is_named=is_named) for table in tables_in(path)]
+    except BadInput:
+        if is_named or suffix(path) not in SUFFIXES:
+            raise
+        return []  # any program's JSON or YAML may lie beside tables
 
 
 def joins(table: Table, columns: Columns) -> bool:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from orienteer.errors import BadInput, UnreadableFile
-from orienteer.ingest.formats import GRAPHS, Batch, Drop, Format, format_of, suffixes
+from orienteer.ingest.formats import CONTAINERS, GRAPHS, Batch, Drop, Format, format_of, suffixes
 from orienteer.ingest.formats.delimited import DelimitedText, column_names
 from orienteer.ingest.formats.files import require, stem, stray, suffix
 from orienteer.ingest.formats.parquet import Parquet
@@ -36,16 +36,23 @@ PROSE = frozenset({"readme", "license", "licence", "copying", "notice", "changel
 NO_TABLES = frozenset({".md", ".rst", ".py", ".ipynb", ".sh", ".pdf", ".html", ".png", ".jpg", ".svg", ".toml"})
 """Suffixes of files that nobody takes for tables, so that an import does not mention them."""
 OTHERS: Mapping[bytes, str] = {
-    b"PK\x03\x04": "a ZIP archive, as spreadsheets (.xlsx) are: save the sheet as CSV, or unpack it",
+    b"PK\x03\x04": "a ZIP archive, as workbooks are: name it with the suffix .xlsx or .ods, or unpack it",
     b"PAR1": "a Parquet file: name it with the suffix .parquet",
     b"\x1f\x8b": "packed with gzip: name it with the suffix .gz as well",
 }
 """What a text file turns out to be by its first bytes."""
 WIDE: Mapping[bytes, str] = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "text in UTF-16: save it as UTF-8")
 """The same of formats that are always in UTF-8."""
+UNNAMED = re.compile(r"(?i)(?:sheet|tabelle|feuille?|feuil|hoja|foglio|blad|ark|\u043b\u0438\u0441\u0442) ?[0-9]+")
+"""Names that programs give to sheets."""
 NO_PART, NO_TABLE = "no part of the graph", "no table"
 """Why a file of a folder is ignored."""
-NO_GRAPH: Mapping[str, str] = {".xml": "XML that is no RDF", ".json": "JSON that holds no graph"}
+NO_GRAPH: Mapping[str, str] = {
+    ".xml": "XML that is no RDF",
+    ".json": "JSON that holds neither a graph nor rows",
+    ".yaml": "YAML that holds no rows",
+    ".yml": "YAML that holds no rows",
+}
 """What a file is that could have held a graph, by its suffix."""
 
 
@@ -62,7 +69,9 @@ class Table:
     null_words: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Words that say that there is no value, by column."""
     called: str = ""
-    """Its name in the database that the file is."""
+    """Its name in a file that holds several tables."""
+    label: str = ""
+    """What its rows are called, if that is neither its name nor the file's."""
 
     @property
     def file(self) -> str:
@@ -76,8 +85,9 @@ class Table:
 
     @property
     def name(self) -> str:
-        """Return its name in a database, else the file's name without the suffixes that tell its format."""
-        return self.called or stem(self.path)
+        """Return its name in its file if that says something, else the file's without the suffix of its format."""
+        own = "" if UNNAMED.fullmatch(self.called) else self.called
+        return self.label or own or stem(self.path)
 
     @property
     def notes(self) -> FileNotes:
@@ -220,6 +230,8 @@ def table_of(path: Path, *, is_named: bool) -> Table:
     form = format_of(path)
     if form is None:
         name = suffix(path)
+        if name in CONTAINERS and name not in NO_GRAPH:
+            raise BadInput(f"{path} holds tables of its own: import it without --nodes, --edges and --labels")
         if (name in GRAPHS and name != ".json") or is_rdf(path):
             raise BadInput(
                 f"{path} holds a whole graph, not a table: import it alone, without --nodes, --edges and --labels"

@@ -1,0 +1,83 @@
+"""GEDCOM: the people and the families of a family tree, as genealogy programs write it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from orienteer.errors import BadInput
+from orienteer.ingest.bounds import DEEPEST
+from orienteer.ingest.formats.letters import read_text
+from orienteer.ingest.formats.nested import NestedTable
+
+SUFFIXES = (".ged",)
+TABLES = {"INDI": "person", "FAM": "family"}
+"""The records that become tables."""
+LINE = re.compile(r"\s*(\d{1,2}) +(?:(@[^@]+@) +)?(\w+)(?: (.*))?")
+TAGS: Mapping[str, str] = {
+    **{"NAME": "name", "GIVN": "given name", "SURN": "surname", "NICK": "nickname"},
+    **{"SEX": "sex", "TITL": "title", "BIRT": "birth", "CHR": "christening"},
+    **{"BAPM": "baptism", "DEAT": "death", "BURI": "burial", "MARR": "marriage"},
+    **{"DIV": "divorce", "ENGA": "engagement", "DATE": "date", "PLAC": "place"},
+    **{"OCCU": "occupation", "RESI": "residence", "EDUC": "education", "RELI": "religion"},
+    **{"NATI": "nationality", "CAUS": "cause", "NOTE": "note", "ADDR": "address"},
+    **{"HUSB": "husband", "WIFE": "wife", "CHIL": "child", "FAMC": "child in family"},
+    **{"FAMS": "spouse in family", "EMIG": "emigration", "IMMI": "immigration", "EVEN": "event"},
+    **{"CHAN": "changed"},
+}
+"""What tags mean."""
+
+
+def tables_of(path: Path) -> list[NestedTable]:
+    """Return the tables of people and of families. Raises `BadInput` for a file that has neither."""
+    records: dict[str, list[dict[str, Any]]] = {tag: [] for tag in TABLES}  # Any: texts, and lists of texts
+    stack: list[str] = []
+    record: dict[str, Any] | None = None
+    text, _ = read_text(path)
+    for level, mark, tag, value in _lines(text):
+        if level == 0:
+            record = {"id": mark.strip("@")} if mark and tag in TABLES else None
+            if record is not None:
+                records[tag].append(record)
+        elif record is not None:
+            del stack[level - 1 :]
+            if tag in ("CONC", "CONT"):
+                _go_on(record, " ".join(stack), ("\n" if tag == "CONT" else "") + value)
+                continue
+            stack.append(TAGS.get(tag, tag.lower()))
+            _add(record, " ".join(stack), value)
+    tables = [NestedTable(TABLES[tag], tag, rows) for tag, rows in records.items() if rows]
+    if not tables:
+        raise BadInput(f"{path} holds no person and no family: is it a GEDCOM file?")
+    return tables
+
+
+def _lines(text: str) -> Iterator[tuple[int, str, str, str]]:
+    """Yield the level, mark, tag and value of each line; lines of another form say nothing."""
+    for line in text.split("\n"):
+        found = LINE.fullmatch(line.rstrip())
+        if found is not None and int(found[1]) < DEEPEST:
+            yield int(found[1]), found[2] or "", found[3].upper(), found[4] or ""
+
+
+def _add(record: dict[str, Any], key: str, value: str) -> None:
+    """Add a value to a record; what comes several times is a list."""
+    value = value.strip()
+    if key == "name":
+        value = re.sub(r" +", " ", value.replace("/", " ")).strip()  # slashes are about the surname
+    elif re.fullmatch("@[^@]+@", value):
+        value = value.strip("@")
+    if not value:
+        return
+    if key in record:
+        record[key] = [*(record[key] if isinstance(record[key], list) else [record[key]]), value]
+    else:
+        record[key] = value
+
+
+def _go_on(record: dict[str, Any], key: str, more: str) -> None:
+    """Add to the last value of a key."""
+    value = record.get(key, "")
+    record[key] = [*value[:-1], value[-1] + more] if isinstance(value, list) else value + more

@@ -1,0 +1,75 @@
+"""The values of JSON and YAML files, and the tables within them."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+from orienteer.errors import BadInput
+from orienteer.ingest.bounds import DEEPEST, memory_told, parsed
+from orienteer.ingest.formats.files import opened, stem, suffix, whole_json
+from orienteer.ingest.formats.letters import read_text
+from orienteer.ingest.formats.nested import NestedTable, tables_within
+
+JSON, YAML = (".json",), (".yaml", ".yml")
+SUFFIXES = (*JSON, *YAML)
+MOST_YAML = 1 << 25
+"""Characters of a YAML file: reading it takes a second a megabyte."""
+
+
+def tables_of(path: Path) -> list[NestedTable]:
+    """Return the tables within a file, empty if it holds other values. Raises `BadInput` for a damaged one."""
+    with memory_told(path):
+        value = _yaml(path) if suffix(path) in YAML else _json(path)
+        return tables_within(value, stem(path))
+
+
+def _json(path: Path) -> Any:  # Any: JSON
+    """Return the value of a JSON file, or the values of its lines."""
+    try:
+        return whole_json(path)
+    except BadInput:
+        with opened(path) as raw:
+            lines = [line for line in raw.read().splitlines() if line.strip()]
+        if len(lines) < 2 or not all(line.lstrip().startswith(b"{") for line in lines[:2]):
+            raise
+        try:
+            return [parsed(line) for line in lines]
+        except ValueError as error:
+            raise BadInput(f"{path} is neither JSON nor lines of JSON ({error}); fetch the file again") from error
+
+
+def _yaml(path: Path) -> Any:  # Any: YAML, as JSON has it
+    """Return the value of a YAML file; None for several documents, and for one with aliases."""
+    import yaml
+
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # Any: either class
+    text = read_text(path).text
+    if len(text) > MOST_YAML:
+        raise BadInput(f"{path} has more than {MOST_YAML >> 20} MB of YAML: save it as JSON lines, or part it")
+    try:
+        # Aliases can stand for exponentially many values, and the library's recursion has no bound of its own.
+        depth = documents = 0
+        for event in yaml.parse(text, Loader=loader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            documents += isinstance(event, yaml.DocumentStartEvent)
+            if depth > DEEPEST:
+                raise BadInput(f"{path}: more than {DEEPEST} values within values; write the file again, flatter")
+            if documents > 1 or isinstance(event, yaml.AliasEvent):
+                return None
+        return _plain(yaml.load(text, Loader=loader))
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        first = str(error).partition("\n")[0]
+        raise BadInput(f"{path} is no whole YAML file ({first}); fetch the file again") from error
+
+
+def _plain(value: Any) -> Any:  # Any: what YAML can hold
+    """Return a value as JSON has it: keys are texts, dates as ISO 8601 has them."""
+    if isinstance(value, dict):
+        return {str(_plain(key)): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    return value if value is None or isinstance(value, str | int | float) else str(value)

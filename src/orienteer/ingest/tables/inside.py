@@ -1,0 +1,52 @@
+"""Files that hold several tables: databases, workbooks, JSON and YAML, family trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from orienteer.errors import BadInput
+from orienteer.ingest.formats import gedcom, objects, workbook
+from orienteer.ingest.formats.files import require, suffix
+from orienteer.ingest.formats.nested import NestedTable
+from orienteer.ingest.formats.sqlite import is_database
+from orienteer.ingest.formats.table import Format
+from orienteer.ingest.tables import database
+from orienteer.ingest.tables.plan import Table, names_of
+
+
+def is_container(path: Path) -> bool:
+    """Return whether a file may hold several tables, by its name, or by its first bytes if it is a database."""
+    return suffix(path) in (*workbook.SUFFIXES, *objects.SUFFIXES, *gedcom.SUFFIXES) or is_database(path)
+
+
+def holds_tables(path: Path) -> bool:
+    """Return whether a file holds tables that `tables_in` returns."""
+    try:
+        return is_container(path) and bool(tables_in(path))
+    except (BadInput, OSError):
+        return False
+
+
+def tables_in(path: Path) -> list[Table]:
+    """Return the tables in a file, each with its name in it; empty for JSON and YAML of another kind.
+
+    Raises `BadInput` for a damaged file, and for a database, a workbook or a family tree without tables.
+    """
+    if is_database(path):
+        return database.tables_in(path)
+    kind = suffix(path)
+    require(path)
+    if kind in workbook.SUFFIXES:
+        names = workbook.sheets(path)
+        if not names:
+            raise BadInput(f"{path} has no sheet with rows below a header: is it the right file?")
+        forms = {name: Format("workbook", (), workbook.SheetTable(name), is_text=True) for name in names}
+        return [Table(path, form, names_of(path, form), called=name) for name, form in forms.items()]
+    if kind in gedcom.SUFFIXES:
+        return [_nested(path, table, "GEDCOM") for table in gedcom.tables_of(path)]
+    name = "JSON" if kind in objects.JSON else "YAML"
+    return [_nested(path, table, name) for table in objects.tables_of(path)]
+
+
+def _nested(path: Path, table: NestedTable, form: str) -> Table:
+    return Table(path, Format(form, (), table), table.columns(path), called=table.called, label=table.name)
