@@ -146,7 +146,7 @@ def test_two_nodes_of_one_id_are_a_duplicate_node(source: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"PK\x03\x04" + bytes(60), r"ZIP archive.*\.xlsx.*save the sheet as CSV"),
+        (b"PK\x03\x04" + bytes(60), r"ZIP archive.*name it with the suffix \.xlsx"),
         (gzip.compress(b"id,name\na,A\n", mtime=0), "packed with gzip"),
         (b"PAR1" + bytes(60), "Parquet file"),
     ],

@@ -86,7 +86,7 @@ __getattr__, __dir__, __all__ = face(
         "formats.gml": "Gml",
         "formats.graphml": "GraphMl",
         "formats.jsonl": "JsonLines",
-        "formats.letters": "decoded as decoded_text, encoding_of, read_text",
+        "formats.letters": "decoded as decoded_text, read_text",
         "formats.neo4j_admin": "header_of",
         "formats.node_link": "NodeLink",
         "formats.parquet": "checked as checked_parquet, fitting as rows_that_fit, MOST_BATCH, Parquet",

@@ -138,7 +138,7 @@ def _encoding_of(path: Path, size: int, modified: int) -> str:
                 content += raw.readline()  # whole lines, so that no letter is cut
                 text = content.decode("utf-8", "surrogateescape")
                 escaped = sum(1 for letter in text if "\udc80" <= letter <= "\udcff")
-                if sum(1 for letter in text if letter > "\x7f") > escaped:
+                if sum(1 for letter in text if letter > "\x7f") >= 2 * escaped:  # valid ones are no fewer
                     return UTF8
                 damaged += escaped
                 special += (match[0] for match in _SPECIAL_LINE.finditer(content))
@@ -164,8 +164,8 @@ def _stated(head: bytes) -> str | None:
 def _likeliest(lines: Iterable[bytes]) -> str | None:
     """Return the encoding of lines with bytes that are not UTF-8; None for UTF-8 that is damaged in places.
 
-    A code page is taken if its letters form words. Otherwise scripts are told apart by charset-normalizer, and
-    Windows-1252 is taken unless it has signs inside words.
+    A code page is taken if its letters form words. Otherwise scripts are told apart by charset-normalizer; for Latin
+    letters the page that fits best is taken, and Windows-1252 if none fits and it has no signs inside words.
     """
     sample = b"\n".join(itertools.islice(lines, _SPECIAL_LINES))[:SAMPLE]
     if _is_utf8_for_the_most(sample):
@@ -183,6 +183,8 @@ def _likeliest(lines: Iterable[bytes]) -> str | None:
     foreign = sum(not unicodedata.name(letter, "LATIN").startswith("LATIN") for letter in letters)
     if letters and foreign > len(letters) / 2:
         return best.encoding
+    if fitness[best_page] > 0:
+        return best_page
     western = sample.decode(WESTERN, "replace")
     special = sum(letter > "\x7f" for letter in western)
     return best.encoding if len(_SIGN_IN_A_WORD.findall(western)) > _MOST_BROKEN * special else WESTERN

@@ -23,10 +23,15 @@ MOST_NOTES = 3
 LONGEST_TOTAL = 30
 """Characters of a cell that names a row of totals."""
 TOTAL, HEADER_AGAIN, BELOW = "total", "header again", "another table below"
+OTHERWISE = "delimited otherwise"
 TOO_MANY, LONE, CUT_SHORT, NOTE = "too many cells", "one cell alone", "cut short", "note below"
 """Why a row is not one of the table."""
+AROUND = frozenset({TOTAL, HEADER_AGAIN, BELOW, NOTE})
+"""Reasons of rows that should not have been rows of the table."""
 NUMBER = re.compile(r"[-+(]?\s*[^\w\s.,()-]?\s*\d[\d.,'\u00a0\u202f ]*(?:[eE][-+]?\d+)?\s*[^\w\s.,(]?\)?")
 """A number as tables have it, perhaps with a currency or a percent sign."""
+DELIMITING = ",;\t|"
+"""Characters that separate cells."""
 YEAR = re.compile("(1[5-9]|20)[0-9]{2}")
 _TOTAL = re.compile(
     r"(?:grand |sub-?|column |row |overall )?(?:totals?|sum|sums|summe|gesamt\w*|insgesamt|somme|totale|totaal|suma|"
@@ -179,10 +184,11 @@ class RowSieve:
     def rows(self, found: Iterable[RowRecord]) -> Iterator[RowRecord]:
         """Yield the rows of the table. Raises `BadInput` if most of what should be rows is not."""
         tail: deque[RowRecord] = deque()
-        for row in found:
-            fitted = self._fitted(row)
-            if fitted is not None:
-                tail.append(fitted)
+        for row in map(self._judged, found):
+            if row.fault:
+                self._drop(row)
+            elif row.cells:
+                tail.append(row)
                 if len(tail) > TAIL:
                     self.kept += 1
                     yield tail.popleft()
@@ -192,39 +198,47 @@ class RowSieve:
                 self.kept += 1
                 yield row
             else:
-                self._drop(NOTE if _is_note(row.cells) else TOTAL, row)
+                self._drop(row._replace(fault=NOTE if _is_note(row.cells) else TOTAL))
         if self.dropped > self.kept:
             raise BadInput(
                 f"{self.path}, {self._first_fault}; {self.dropped:,} of {self.dropped + self.kept:,} rows do not have "
                 f"the {self.shape.width} cells of the others: is the file cut short, or a delimiter not quoted?"
             )
 
-    def _fitted(self, row: RowRecord) -> RowRecord | None:
-        """Return a row with a cell for each column; None, perhaps reported, for what is not a row of the table."""
+    def _judged(self, row: RowRecord) -> RowRecord:
+        """Return a row with a cell for each column; with a fault if it is no row of the table, blank without cells."""
         cells, width = row.cells, self.shape.width
         if row.fault:
-            return self._fault(row.fault, row)
+            return row
         if not any(cells):
             self._is_after_blank = True
-            return None
+            return row._replace(cells=[])
         is_after_blank, self._is_after_blank = self._is_after_blank, False
         if self._is_below or (is_after_blank and self._begins_another(cells)):
             self._is_below = True
-            return self._drop(BELOW, row)
+            return row._replace(fault=BELOW)
         if len(cells) != width:
-            if any(cells[width:]):
-                return self._fault(TOO_MANY, row)
-            if row.is_unended and len(cells) < width and not self._has_short:
-                return self._fault(CUT_SHORT, row)
-            if len(cells) == 1 and width > 2:
-                return self._fault(LONE, row)
+            if fault := self._misfit(row):
+                return row._replace(fault=fault)
             self._has_short |= len(cells) < width
             cells = [*cells[:width], *[""] * (width - len(cells))]
-        if 0 in self.shape.numeric and _is_note(cells):
-            return self._drop(LONE, row)
         if self.header and cells[0] == self.header[0] and tuple(cells) == tuple(self.header):
-            return self._drop(HEADER_AGAIN, row)
+            return row._replace(fault=HEADER_AGAIN)
+        if 0 in self.shape.numeric and _is_note(cells):
+            return row._replace(fault=LONE)
         return row._replace(cells=cells)
+
+    def _misfit(self, row: RowRecord) -> str:
+        """Return why a row with too many or too few cells is none; empty if only empty cells are too many or few."""
+        width = self.shape.width
+        if any(row.cells[width:]):
+            return TOO_MANY
+        if row.is_unended and len(row.cells) < width and not self._has_short:
+            return CUT_SHORT
+        text = "".join(row.cells)
+        if len(row.cells) < width and any(text.count(sign) >= width - 1 for sign in DELIMITING):
+            return OTHERWISE
+        return LONE if len(row.cells) == 1 and width > 2 else ""
 
     def _begins_another(self, cells: Sequence[str]) -> bool:
         """Return whether a row after a blank line is the header of another table."""
@@ -241,13 +255,13 @@ class RowSieve:
             and tuple(cells[:width]) != tuple(self.header)
         )
 
-    def _drop(self, reason: str, row: RowRecord) -> None:
-        self.drop(reason, row.line, shown(row.text.strip() or ", ".join(cell for cell in row.cells if cell)))
-
-    def _fault(self, reason: str, row: RowRecord) -> None:
-        self.dropped += 1
-        self._first_fault = self._first_fault or f"line {row.line}: {reason}"
-        self._drop(reason, row)
+    def _drop(self, row: RowRecord) -> None:
+        """Report a row that is none of the table, and count it if it should have been one."""
+        if row.fault not in AROUND:
+            self.dropped += 1
+            self._first_fault = self._first_fault or f"line {row.line}: {row.fault}"
+        text = row.text.strip() or ", ".join(cell for cell in row.cells if cell)
+        self.drop(row.fault, row.line, shown(text))
 
 
 def outside(shape: TableShape, last: Sequence[Sequence[str]]) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from orienteer.ingest.formats.files import UTF8, opened, opened_text, suffix
 from orienteer.ingest.formats.letters import encoding_of
 from orienteer.ingest.formats.records import FieldDialect, RowRecord, records
-from orienteer.ingest.formats.shape import LOOKED_AT, TableShape, shape_of
+from orienteer.ingest.formats.shape import DELIMITING, LOOKED_AT, TableShape, shape_of
 
 SAMPLE = 1 << 20
 """Characters that show how a file is a table."""
@@ -122,7 +122,7 @@ def _regularity(rows: Sequence[RowRecord], delimiter: str) -> float:
     if width == 1 or (begin and count == 1):
         return 0.0
     cells = [cell for row in table if len(row) == width for cell in row]
-    others = ",;\t|".replace(delimiter, "")
+    others = DELIMITING.replace(delimiter, "")
     plain = sum(1 for cell in cells if not any(sign in cell for sign in others)) / len(cells)
     return count / len(table) * (1 - 1 / (width + 1)) * (0.5 + plain / 2) * (NEVER_FIRST if begin else 1)
 

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -167,7 +167,7 @@ def _check_size(path: Path) -> None:
             scan = _scan_xlsx if _SHEET.fullmatch(member.filename) else _scan_ods
             if scan is _scan_xlsx or member.filename == "content.xml":
                 with packed.open(member) as content:
-                    area, filled = scan(iter(lambda content=content: content.read(READ), b""))
+                    area, filled = scan(iter(partial(content.read, READ), b""))
                 if is_sparse(area, filled):
                     raise BadInput(f"{path} has {filled:,} cells within {area:,}, far apart: {remedy}")
 

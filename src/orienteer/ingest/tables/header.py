@@ -40,9 +40,13 @@ def is_headless(table: Table) -> bool:
 
 
 def told(table: Table) -> Table:
-    """Return a table of text, headless if its first row has numbers where the rows below have them."""
-    has_header = table.has_header and not table.notes.is_headless
-    return table if has_header or not table.format.is_text or is_headless(table) else headless(table)
+    """Return a table, headless if its first row has numbers where the rows below have them, and texts beside them.
+
+    A table of nothing but numbers stays as it is: without names nobody knows what they are.
+    """
+    if not table.format.is_text or all(numeric(name) is not None for name in table.columns):
+        return table
+    return headless(table) if table.notes.is_headless else table
 
 
 def _names_columns(first: Sequence[str], columns: Columns) -> bool:
