@@ -234,15 +234,18 @@ def _plain_text(thing: Row) -> str:
 
 def _joined(inner: Mapping[str, list[_Inner]]) -> dict[str, tuple[str | None, list[_Inner]]]:
     """Return the objects within rows by what they are: `author` and `reviewers` with the same ids are one table."""
+    keys = {path: own_key([each.thing for each in found]) for path, found in inner.items()}
+    things = {
+        path: {str(each.thing[key]): each.thing for each in inner[path]}
+        for path, key in keys.items()
+        if key is not None
+    }
     joined: dict[str, tuple[str | None, list[_Inner]]] = {}
-    known: dict[str, dict[str, Row]] = {}
-    for path, found in sorted(inner.items(), key=lambda pair: -len(pair[1])):
-        key = own_key([each.thing for each in found])
-        own = {str(each.thing[key]): each.thing for each in found} if key is not None else {}
-        same = next((other for other, things in known.items() if joined[other][0] == key and _agree(own, things)), path)
-        joined.setdefault(same, (key, []))[1].extend(found)
-        if key is not None and same == path:
-            known[path] = own
+    for path in sorted(inner, key=lambda path: -len(things.get(path, ()))):
+        key = keys[path]
+        alike = (other for other in joined if key is not None and keys[other] == key)
+        same = next((other for other in alike if _agree(things[path], things[other])), path)
+        joined.setdefault(same, (key, []))[1].extend(inner[path])
     return joined
 
 

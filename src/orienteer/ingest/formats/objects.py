@@ -13,6 +13,8 @@ from orienteer.ingest.formats.letters import read_text
 from orienteer.ingest.formats.nested import NestedTable, tables_within
 
 JSON, YAML = (".json",), (".yaml", ".yml")
+FEWEST_VALUES = 1 << 20
+"""Values that the aliases of any file may stand for."""
 SUFFIXES = (*JSON, *YAML)
 MOST_YAML = 1 << 25
 """Characters of a YAML file: reading it takes a second a megabyte."""
@@ -41,7 +43,7 @@ def _json(path: Path) -> Any:  # Any: JSON
 
 
 def _yaml(path: Path) -> Any:  # Any: YAML, as JSON has it
-    """Return the value of a YAML file; None for several documents, and for one with aliases."""
+    """Return the value of a YAML file; None for several documents."""
     import yaml
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # Any: either class
@@ -49,27 +51,36 @@ def _yaml(path: Path) -> Any:  # Any: YAML, as JSON has it
     if len(text) > MOST_YAML:
         raise BadInput(f"{path} has more than {MOST_YAML >> 20} MB of YAML: save it as JSON lines, or part it")
     try:
-        # Aliases can stand for exponentially many values, and the library's recursion has no bound of its own.
+        # The library's recursion has no bound of its own.
         depth = documents = 0
         for event in yaml.parse(text, Loader=loader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             documents += isinstance(event, yaml.DocumentStartEvent)
             if depth > DEEPEST:
                 raise BadInput(f"{path}: more than {DEEPEST} values within values; write the file again, flatter")
-            if documents > 1 or isinstance(event, yaml.AliasEvent):
+            if documents > 1:
                 return None
-        return _plain(yaml.load(text, Loader=loader))
+        return _Plain(path, len(text)).value(yaml.load(text, Loader=loader))
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         first = str(error).partition("\n")[0]
         raise BadInput(f"{path} is no whole YAML file ({first}); fetch the file again") from error
 
 
-def _plain(value: Any) -> Any:  # Any: what YAML can hold
-    """Return a value as JSON has it: keys are texts, dates as ISO 8601 has them."""
-    if isinstance(value, dict):
-        return {str(_plain(key)): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, datetime.date):
-        return value.isoformat()
-    return value if value is None or isinstance(value, str | int | float) else str(value)
+class _Plain:
+    """Makes values as JSON has them: keys are texts, dates as ISO 8601 has them, aliases values of their own."""
+
+    def __init__(self, path: Path, length: int) -> None:
+        self._path, self._left = path, max(FEWEST_VALUES, length)
+
+    def value(self, value: Any) -> Any:  # Any: what YAML can hold
+        """Return a value. Raises `BadInput` if aliases stand for far more values than the text has characters."""
+        self._left -= 1
+        if self._left < 0:
+            raise BadInput(f"{self._path}: its aliases stand for too many values; write the file again without them")
+        if isinstance(value, dict):
+            return {str(self.value(key)): self.value(inner) for key, inner in value.items()}
+        if isinstance(value, list | tuple | set):
+            return [self.value(inner) for inner in value]
+        if isinstance(value, datetime.date):
+            return value.isoformat()
+        return value if value is None or isinstance(value, str | int | float) else str(value)

@@ -1,0 +1,240 @@
+"""JSON, YAML and GEDCOM as tables: rows wherever they are, and what is within them, without a row lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from orienteer.errors import BadInput
+from orienteer.graph import Graph
+from orienteer.ingest import ImportReport, graph_directory, import_graph
+
+PORTS = [
+    {"id": "p1", "name": "Holm", "country": "Norway"},
+    {"id": "p2", "name": "Salt", "country": "Denmark"},
+    {"id": "p3", "name": "Noor", "country": "Norway"},
+]
+ORDERS = [
+    {
+        "id": f"o{number}",
+        "paid": number % 2 == 0,
+        "customer": {"id": f"c{number % 3}", "name": ["Ann", "Bo", "Cy"][number % 3], "address": {"city": "Oslo"}},
+        "items": [{"sku": "net", "count": number + 1}, {"sku": "rope", "count": 2}],
+        "tags": ["new", "north"],
+        "ship": {"mode": "sea", "days": number},
+    }
+    for number in range(6)
+]
+
+
+def as_json(path: Path, value: Any) -> Path:
+    path = path.with_suffix(".json")
+    path.write_text(json.dumps(value))
+    return path
+
+
+def as_yaml(path: Path, value: Any) -> Path:
+    import yaml
+
+    path = path.with_suffix(".yaml")
+    path.write_text(yaml.safe_dump(value, sort_keys=False))
+    return path
+
+
+Write = Callable[[Path, Any], Path]
+BOTH = pytest.mark.parametrize("write", [as_json, as_yaml])
+
+
+def imported(path: Path, tmp_path: Path) -> tuple[ImportReport, Graph]:
+    return import_graph([path], tmp_path / "graph"), Graph.open(tmp_path / "graph")
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("value", "called"),
+    [
+        (PORTS, ""),
+        ({"items": PORTS}, "#items"),
+        ({"data": PORTS, "meta": {"page": 1}}, "#data"),
+        ({"count": 3, "ports": PORTS, "next": None}, "#ports"),
+        ({"register": {"ports": PORTS}}, "#register.ports"),
+        ({row["id"]: {"name": row["name"], "country": row["country"]} for row in PORTS}, ""),
+        ({"features": [{"type": "Feature", "properties": row, "geometry": None} for row in PORTS]}, "#features"),
+    ],
+    ids=["a list", "items", "data and meta", "a key", "two keys", "objects under keys", "GeoJSON"],
+)
+def test_rows_are_found_wherever_they_are(value: Any, called: str, write: Write, tmp_path: Path) -> None:
+    path = write(tmp_path / "ports", value)
+    report, graph = imported(path, tmp_path)
+    assert report.node_types == {"port": 3}
+    assert report.mapping[0].file == f"{path}{called}"
+    assert [graph.node(row["id"]).properties["country"] for row in PORTS] == [row["country"] for row in PORTS]
+
+
+@BOTH
+def test_what_is_within_rows_is_a_table_that_leads_to_them(write: Write, tmp_path: Path) -> None:
+    report, graph = imported(write(tmp_path / "orders", ORDERS), tmp_path)
+    assert {"order": 6, "item": 12, "customer": 3}.items() <= report.node_types.items()
+    assert {"customer": 6, "order": 12}.items() <= report.edge_types.items()
+    order = graph.node("o4").properties
+    assert (order["paid"], order["ship.mode"], order["ship.days"]) == (True, "sea", 4)
+    assert {graph.node(f"c{number}").properties["address.city"] for number in range(3)} == {"Oslo"}
+    assert not report.dropped
+
+
+@BOTH
+def test_the_same_people_under_two_keys_are_one_table(write: Write, tmp_path: Path) -> None:
+    people = [{"login": f"u{number}", "name": f"Person {number}"} for number in range(4)]
+    papers = [
+        {"id": f"a{number}", "title": f"Paper {number}", "author": people[number % 4], "reviewers": people[:2]}
+        for number in range(8)
+    ]
+    report, _ = imported(write(tmp_path / "papers", papers), tmp_path)
+    assert sum(report.node_types.values()) == 8 + 4
+    assert report.edges == 8 + 16
+
+
+def test_rows_without_a_key_get_one(tmp_path: Path) -> None:
+    teams = [{"city": "Oslo", "players": [{"shirt": n, "goals": n} for n in (1, 2, 3)]} for _ in range(4)]
+    report, _ = imported(as_json(tmp_path / "teams", teams), tmp_path)
+    assert (sum(report.node_types.values()), report.edges) == (4 + 12, 12)
+
+
+def test_lines_of_objects_are_rows_whatever_the_file_is_called(tmp_path: Path) -> None:
+    (tmp_path / "ports.json").write_text("\n".join(map(json.dumps, PORTS)))
+    assert imported(tmp_path / "ports.json", tmp_path)[0].node_types == {"port": 3}
+
+
+@BOTH
+def test_a_file_is_asked_as_a_table(write: Write, tmp_path: Path) -> None:
+    path = write(tmp_path / "ports", PORTS)
+    graph = Graph.open(graph_directory(path, cache=tmp_path / "cache"))
+    assert set(graph.arrays.manifest.node_types) == {"port"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        [],
+        [{}],
+        [[]],
+        {"a": {}},
+        {"openapi": "3.0", "info": {"title": "x"}, "servers": [{"url": "x"}], "paths": {"/a": {"get": {"x": 1}}}},
+        {"name": "x", "dependencies": {"a": "1"}, "contributors": [{"name": "Ann"}]},
+        7,
+        None,
+        "words",
+    ],
+    ids=repr,
+)
+@BOTH
+def test_values_without_rows_are_no_table(value: Any, write: Write, tmp_path: Path) -> None:
+    path = write(tmp_path / "odd", value)
+    with pytest.raises(BadInput, match="is not among the formats"):
+        import_graph([path], tmp_path / "graph")
+    as_json(tmp_path / "ports", PORTS)
+    assert import_graph([tmp_path], tmp_path / "both").node_types == {"port": 3}
+
+
+LAUGHS = "a0: &a0 [x]\n" + "".join(f"a{n + 1}: &a{n + 1} [{f'*a{n}, ' * 9}]\n" for n in range(9))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("deep.json", "[" * 100_000),
+        ("deep.yaml", "[" * 100_000),
+        ("inner.yaml", "- " * 50_000 + "a"),
+        ("laughs.yaml", LAUGHS),
+        ("circle.yaml", "a: &a [*a]\n"),
+        ("several.yaml", "a: 1\n---\nb: 2\n"),
+        ("object.yaml", "!!python/object/apply:os.getcwd []\n"),
+        ("tab.yaml", "a:\n\t- b: 1\n"),
+        ("date.yaml", "- a: 2024-99-99\n  b: 1\n"),
+        ("cut.json", '[{"a": 1}, {"a": '),
+        ("cut.ged", "0 HEAD\n1 CHAR UTF-8\n"),
+        ("bytes.json", '[{"a": "\\ud83d"}]'),
+    ],
+)
+def test_hostile_files_are_refused(name: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(BadInput, match=name):
+        import_graph([tmp_path / name], tmp_path / "graph")
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.floats() | st.text("ab é", max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["id", "name", "x", "y", "items"]), inner)
+    ),
+    max_leaves=24,
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(value=VALUES)
+def test_no_value_gives_a_traceback(value: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    with suppress(BadInput):
+        import_graph([as_json(folder / "any", value)], folder / "graph")
+
+
+# ------------------------------------------------------------------------------------------------------ family trees
+
+TREE = """\
+0 HEAD
+1 CHAR UTF-8
+0 @I1@ INDI
+1 NAME Ada /Holm/
+1 SEX F
+1 BIRT
+2 DATE 1 MAY 1901
+2 PLAC Salt Bay
+1 NOTE A skipper,
+2 CONC  and a painter.
+2 CONT Never wed twice.
+1 FAMS @F1@
+0 @I2@ INDI
+1 NAME Bo /Noor/
+1 FAMS @F1@
+0 @I3@ INDI
+1 NAME Cy /Noor/
+1 FAMC @F1@
+0 @I4@ INDI
+1 NAME Di /Noor/
+1 FAMC @F1@
+0 @F1@ FAM
+1 HUSB @I2@
+1 WIFE @I1@
+1 CHIL @I3@
+1 CHIL @I4@
+1 MARR
+2 DATE 1920
+0 TRLR
+"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_people_and_families_of_a_tree(encoding: str, line_end: str, tmp_path: Path) -> None:
+    path = tmp_path / "tree.ged"
+    path.write_bytes(TREE.replace("Salt", "Sält").replace("\n", line_end).encode(encoding))
+    report, graph = imported(path, tmp_path)
+    assert report.node_types == {"person": 4, "family": 1}
+    ada = graph.node("I1")
+    assert (ada.name, ada.properties["birth date"], ada.properties["birth place"]) == (
+        "Ada Holm",
+        "1 MAY 1901",
+        "Sält Bay",
+    )
+    assert "A skipper, and a painter.\nNever wed twice." in (ada.text, ada.properties.get("note"))
+    assert {report.edge_types[kind] for kind in ("wife", "child")} == {1, 2}
