@@ -102,6 +102,10 @@ def records(
             if is_sample and _ENDS_OPEN in str(error):
                 return
             cells = _read_leniently(source.taken, dialect, width)
+        if cells is not None and len(source.taken) == 1 and not is_lost:  # as nearly all are
+            before += 1
+            yield RowRecord(before, cells, "", "", source.taken[0][-1] not in "\r\n")
+            continue
         taken = source.taken
         if cells is None or (width and len(taken) > 1 and len(cells) != width):
             source.put_back(taken[1:])

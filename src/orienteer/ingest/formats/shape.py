@@ -184,7 +184,9 @@ class RowSieve:
     def rows(self, found: Iterable[RowRecord]) -> Iterator[RowRecord]:
         """Yield the rows of the table. Raises `BadInput` if most of what should be rows is not."""
         tail: deque[RowRecord] = deque()
-        for row in map(self._judged, found):
+        for row in found:
+            if not self._is_plain(row):
+                row = self._judged(row)
             if row.fault:
                 self._drop(row)
             elif row.cells:
@@ -204,6 +206,16 @@ class RowSieve:
                 f"{self.path}, {self._first_fault}; {self.dropped:,} of {self.dropped + self.kept:,} rows do not have "
                 f"the {self.shape.width} cells of the others: is the file cut short, or a delimiter not quoted?"
             )
+
+    def _is_plain(self, row: RowRecord) -> bool:
+        """Return whether a row is clearly one of the table, as most are, so that nothing else has to be asked."""
+        cells = row.cells
+        return (
+            len(cells) == self.shape.width > 1
+            and bool(cells[0] and cells[1])
+            and not (row.fault or self._is_after_blank or self._is_below)
+            and not (self.header and cells[0] == self.header[0])
+        )
 
     def _judged(self, row: RowRecord) -> RowRecord:
         """Return a row with a cell for each column; with a fault if it is no row of the table, blank without cells."""
