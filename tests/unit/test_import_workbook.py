@@ -127,6 +127,26 @@ def test_a_cell_merged_over_rows_is_the_cell_of_each(tmp_path: Path) -> None:
     assert [node["country"] for node in nodes.values()] == ["Norway", "Norway", "Denmark"]
 
 
+@pytest.mark.process
+def test_a_folder_of_workbooks_is_a_graph_of_tables_and_beside_prose_they_are_documents(tmp_path: Path) -> None:
+    from orienteer.graph import Graph
+    from orienteer.ingest import graph_directory
+
+    folder = tmp_path / "harbour"
+    folder.mkdir()
+    xlsx(folder / "harbour", {"Ports": PORTS, "Ships": SHIPS})
+
+    def types() -> set[str]:
+        return set(Graph.open(graph_directory(folder, cache=tmp_path / "cache")).arrays.manifest.node_types)
+
+    assert types() == {"port", "ship"}
+    (folder / "ports.csv").write_text("port_id,fee\n1,9\n2,8\n3,7\n")
+    assert {"ship", "port"} <= types()
+    (folder / "ports.csv").unlink()
+    (folder / "plan.md").write_text("# Plan\n\nThe harbour is dredged in May.\n")
+    assert types() == {"document", "chunk"}
+
+
 def _far_apart(path: Path) -> Path:
     book = openpyxl.Workbook()
     book.active["A1"], book.active["XFD1048576"] = "id", 1

@@ -17,6 +17,7 @@ from orienteer.graph.format import is_graph
 from orienteer.graph.pieces.vectors import read_about
 from orienteer.ingest.cached import cached_manifest, cached_path, drop_orphans, require_all_files, up_to_date
 from orienteer.ingest.documents.beside import DocumentsBeside
+from orienteer.ingest.documents.read.collection import recognize
 from orienteer.ingest.documents.read.files import FolderWalk, holds_prose
 from orienteer.ingest.documents.read.kinds import kind_of
 from orienteer.ingest.documents.read.selection import ALL, Selection
@@ -229,10 +230,10 @@ def _is_of_documents(path: Path, selection: Selection) -> bool:
     """
     if not path.is_dir():
         if holds_tables(path):
-            return False
+            return recognize([path]) is not None  # a corpus in one file
         return not _may_hold_graph(path) or (kind_of(path) != "table" and not holds_graph(path))
     if not any(map(_may_hold_graph, FolderWalk(path, selection))):
-        return not any(map(holds_tables, listing(path)))
+        return holds_prose(path, selection) or not any(map(holds_tables, listing(path)))
     return holds_prose(path, selection) and not holds_graph(path)
 
 

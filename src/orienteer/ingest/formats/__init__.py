@@ -109,4 +109,7 @@ def suffixes() -> str:
     )
 
 
-__all__ = ["CONTAINERS", "DATABASES", "FORMATS", "GRAPHS", "RDF", "Batch", "Drop", "Format", "format_of", "suffixes"]
+__all__ = [
+    *("CONTAINERS", "DATABASES", "FORMATS", "GRAPHS", "RDF", "WORKBOOKS"),
+    *("Batch", "Drop", "Format", "format_of", "suffixes"),
+]

@@ -11,7 +11,8 @@ from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
 from orienteer.ingest.documents.read.kinds import Kind, kind_of, why_left_out
 from orienteer.ingest.documents.read.selection import ALL, GIT, IgnoredNames, Selection
-from orienteer.ingest.formats.files import stray
+from orienteer.ingest.formats import WORKBOOKS
+from orienteer.ingest.formats.files import stray, suffix
 from orienteer.ingest.formats.table import is_unicode
 from orienteer.ingest.tables.plan import is_beside_tables
 from orienteer.records import Record
@@ -96,9 +97,11 @@ def holds_prose(folder: Path, selection: Selection = ALL) -> bool:
 def lies_beside_tables(file: File) -> bool:
     """Return whether a file is a document that is asked about where it lies beside a graph in tables.
 
-    A README, a table named .txt, and what only its bytes tell to be text, as scripts are, belong to the tables.
+    A README, a table named .txt, a workbook, and what only its bytes tell to be text, as scripts are, belong to the
+    tables.
     """
-    return file.kind not in ("table", "unknown") and not is_beside_tables(file.path)
+    is_workbook = suffix(file.path) in WORKBOOKS
+    return file.kind not in ("table", "unknown") and not is_workbook and not is_beside_tables(file.path)
 
 
 class FolderWalk:

@@ -23,6 +23,7 @@ from orienteer.ingest.documents.read.titles import of_text, titled
 from orienteer.ingest.documents.read.webpage import read_html
 from orienteer.ingest.formats.files import opened, stem, suffix
 from orienteer.ingest.formats.letters import NAMES, UNICODE, read_text
+from orienteer.ingest.tables.plan import table_of
 from orienteer.plugins import fault, load
 
 _MEGABYTE = 1 << 20
@@ -87,10 +88,14 @@ class DocumentReader:
     def _table(self, file: File, title: str) -> Iterator[Document]:
         if collection.is_questions(file):
             raise BadInput("questions and their answers, no part of the documents")
-        dropped: list[int] = []
-        yield from collection.documents(file, title, self.config, drop=lambda reason, line, value: dropped.append(line))
+        self.notes += (f"{file.name}: {note}" for note in table_of(file.path, is_named=False).notes.notes)
+        dropped: list[tuple[int, str]] = []
+        yield from collection.documents(
+            file, title, self.config, drop=lambda reason, line, value: dropped.append((line, reason))
+        )
         if dropped:
-            self.notes.append(f"{file.name}: {len(dropped)} rows left out, the first on line {dropped[0]}: no UTF-8")
+            line, reason = dropped[0]
+            self.notes.append(f"{file.name}: {len(dropped)} rows left out, the first on line {line}: {reason}")
 
 
 def _document(file: File, title: str, page: Page) -> Document:
