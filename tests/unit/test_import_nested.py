@@ -47,7 +47,14 @@ def as_yaml(path: Path, value: Any) -> Path:
     return path
 
 
+def as_lines(path: Path, value: list[Any]) -> Path:
+    path = path.with_suffix(".jsonl")
+    path.write_text("".join(json.dumps(row) + "\n" for row in value))
+    return path
+
+
 Write = Callable[[Path, Any], Path]
+ALL = pytest.mark.parametrize("write", [as_json, as_yaml, as_lines])
 BOTH = pytest.mark.parametrize("write", [as_json, as_yaml])
 
 
@@ -77,7 +84,7 @@ def test_rows_are_found_wherever_they_are(value: Any, called: str, write: Write,
     assert [graph.node(row["id"]).properties["country"] for row in PORTS] == [row["country"] for row in PORTS]
 
 
-@BOTH
+@ALL
 def test_what_is_within_rows_is_a_table_that_leads_to_them(write: Write, tmp_path: Path) -> None:
     report, graph = imported(write(tmp_path / "orders", ORDERS), tmp_path)
     assert {"order": 6, "item": 12, "customer": 3}.items() <= report.node_types.items()
@@ -88,7 +95,7 @@ def test_what_is_within_rows_is_a_table_that_leads_to_them(write: Write, tmp_pat
     assert not report.dropped
 
 
-@BOTH
+@ALL
 def test_the_same_people_under_two_keys_are_one_table(write: Write, tmp_path: Path) -> None:
     people = [{"login": f"u{number}", "name": f"Person {number}"} for number in range(4)]
     papers = [
@@ -98,6 +105,14 @@ def test_the_same_people_under_two_keys_are_one_table(write: Write, tmp_path: Pa
     report, _ = imported(write(tmp_path / "papers", papers), tmp_path)
     assert sum(report.node_types.values()) == 8 + 4
     assert report.edges == 8 + 16
+
+
+@ALL
+def test_what_is_within_a_row_takes_no_part_in_what_it_is(write: Write, tmp_path: Path) -> None:
+    rows = [{**row, "meta": {"name": "Other", "type": "thing", "at": number}} for number, row in enumerate(PORTS)]
+    report, graph = imported(write(tmp_path / "ports", rows), tmp_path)
+    assert report.node_types["port"] == 3
+    assert [graph.node(row["id"]).name for row in PORTS] == [row["name"] for row in PORTS]
 
 
 def test_rows_without_a_key_get_one(tmp_path: Path) -> None:

@@ -8,14 +8,19 @@ from typing import Any
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import DEEPEST, memory_told, parsed
+from orienteer.ingest.formats.arrow import BOM
 from orienteer.ingest.formats.files import opened, stem, suffix, whole_json
 from orienteer.ingest.formats.letters import read_text
 from orienteer.ingest.formats.nested import NestedTable, tables_within
 
-JSON, YAML = (".json",), (".yaml", ".yml")
+JSON, YAML, LINES = (".json",), (".yaml", ".yml"), (".jsonl", ".ndjson")
+SUFFIXES = (*JSON, *YAML)
 FEWEST_VALUES = 1 << 20
 """Values that the aliases of any file may stand for."""
-SUFFIXES = (*JSON, *YAML)
+MOST_LINES = 1 << 25
+"""Bytes of lines of JSON whose objects become tables: more are streamed, and keep objects in cells."""
+PEEKED = 100
+"""Lines that show whether there are objects within objects."""
 MOST_YAML = 1 << 25
 """Characters of a YAML file: reading it takes a second a megabyte."""
 
@@ -25,6 +30,28 @@ def tables_of(path: Path) -> list[NestedTable]:
     with memory_told(path):
         value = _yaml(path) if suffix(path) in YAML else _json(path)
         return tables_within(value, stem(path))
+
+
+def tables_of_lines(path: Path) -> list[NestedTable]:
+    """Return the tables of lines of JSON with objects within them; empty for others, and for long or damaged files."""
+    with memory_told(path), opened(path) as raw:
+        content = raw.read(MOST_LINES + 1)
+        if len(content) > MOST_LINES:
+            return []
+        lines = [line for line in content.removeprefix(BOM).splitlines() if line.strip()]
+        try:
+            if not any(_has_objects(parsed(line)) for line in lines[:PEEKED]):
+                return []
+            rows = [parsed(line) for line in lines]
+        except ValueError:
+            return []  # the reader of lines says where they are broken
+    return tables_within(rows, stem(path))
+
+
+def _has_objects(row: Any) -> bool:  # Any: JSON
+    """Return whether an object has objects, or lists of them."""
+    inner = row.values() if isinstance(row, dict) else ()
+    return any(isinstance(each[0] if isinstance(each, list) and each else each, dict) for each in inner)
 
 
 def _json(path: Path) -> Any:  # Any: JSON

@@ -11,12 +11,18 @@ from orienteer.ingest.formats.nested import NestedTable
 from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.formats.table import Format
 from orienteer.ingest.tables import database
-from orienteer.ingest.tables.plan import Table, names_of
+from orienteer.ingest.tables.plan import CORPUS_WORDS, EDGE_WORDS, NODE_WORDS, Table, names_of, words_in
 
 
 def is_container(path: Path) -> bool:
     """Return whether a file may hold several tables, by its name, or by its first bytes if it is a database."""
-    return suffix(path) in (*workbook.SUFFIXES, *objects.SUFFIXES, *gedcom.SUFFIXES) or is_database(path)
+    kinds = (*workbook.SUFFIXES, *objects.SUFFIXES, *gedcom.SUFFIXES)
+    return suffix(path) in kinds or _is_of_lines(path) or is_database(path)
+
+
+def _is_of_lines(path: Path) -> bool:
+    """Return whether a file has lines of JSON that may be rows with rows within; nodes and edges keep their objects."""
+    return suffix(path) in objects.LINES and not words_in(path) & (NODE_WORDS | EDGE_WORDS | CORPUS_WORDS)
 
 
 def holds_tables(path: Path) -> bool:
@@ -28,7 +34,8 @@ def holds_tables(path: Path) -> bool:
 
 
 def tables_in(path: Path) -> list[Table]:
-    """Return the tables in a file, each with its name in it; empty for JSON and YAML of another kind.
+    """Return the tables in a file, each with its name in it; empty for JSON and YAML without rows, or lines of JSON
+    without rows within rows.
 
     Raises `BadInput` for a damaged file, and for a database, a workbook or a family tree without tables.
     """
@@ -44,6 +51,8 @@ def tables_in(path: Path) -> list[Table]:
         return [Table(path, form, names_of(path, form), called=name) for name, form in forms.items()]
     if kind in gedcom.SUFFIXES:
         return [_nested(path, table, "GEDCOM") for table in gedcom.tables_of(path)]
+    if kind in objects.LINES:
+        return [_nested(path, table, "JSON lines") for table in objects.tables_of_lines(path)]
     name = "JSON" if kind in objects.JSON else "YAML"
     return [_nested(path, table, name) for table in objects.tables_of(path)]
 

@@ -10,7 +10,7 @@ from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
 from orienteer.ingest.formats import format_of, suffixes
 from orienteer.ingest.formats.files import suffix
-from orienteer.ingest.formats.objects import SUFFIXES
+from orienteer.ingest.formats.objects import LINES, SUFFIXES
 from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import NODE_RANKS, Columns, EdgeRoles, NodeRoles, ends, plainly
@@ -124,7 +124,7 @@ def _inside(path: Path, *, is_named: bool) -> list[Table]:
     try:
         return [replace(table, is_named=is_named) for table in tables_in(path)]
     except BadInput:
-        if is_named or suffix(path) not in SUFFIXES:
+        if is_named or suffix(path) not in (*SUFFIXES, *LINES):
             raise
         return []  # any program's JSON or YAML may lie beside tables
 
