@@ -121,6 +121,13 @@ def test_rows_without_a_key_get_one(tmp_path: Path) -> None:
     assert (sum(report.node_types.values()), report.edges) == (4 + 12, 12)
 
 
+def test_what_is_said_of_a_thing_in_several_places_is_put_together(tmp_path: Path) -> None:
+    ann = {"id": "a", "name": "Ann"}
+    ships = [{"id": f"s{n}", "owner": {**ann, "berths": [{"id": f"b{n}", "at": n}]}} for n in range(4)]
+    report, _ = imported(as_json(tmp_path / "ships", ships), tmp_path)
+    assert {"ship": 4, "owner": 1, "berth": 4}.items() <= report.node_types.items()
+
+
 def test_lines_of_objects_are_rows_whatever_the_file_is_called(tmp_path: Path) -> None:
     (tmp_path / "ports.json").write_text("\n".join(map(json.dumps, PORTS)))
     assert imported(tmp_path / "ports.json", tmp_path)[0].node_types == {"port": 3}

@@ -22,7 +22,7 @@ from orienteer.ingest.documents.read.files import FolderWalk, holds_prose
 from orienteer.ingest.documents.read.kinds import kind_of
 from orienteer.ingest.documents.read.selection import ALL, Selection
 from orienteer.ingest.documents.so_far import HearInterim, Interim
-from orienteer.ingest.formats import DATABASES, GRAPHS, RDF
+from orienteer.ingest.formats import CONTAINERS, DATABASES, GRAPHS, RDF
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.importer import ImportOptions, holds_graph, imported
 from orienteer.ingest.provenance import is_chunk_graph, is_stale
@@ -95,7 +95,7 @@ def graph_that_is_ready(path: Path, *, cache: Path, selection: Selection = ALL) 
 def may_hold_sources(path: Path, selection: Selection = ALL) -> bool:
     """Return whether there is a file with a readable name; nothing is opened."""
     files = FolderWalk(path, selection) if path.is_dir() else (path,)
-    return any(kind_of(file) is not None or _may_hold_graph(file) for file in files)
+    return any(kind_of(file) is not None or _may_hold_graph(file) or suffix(file) in CONTAINERS for file in files)
 
 
 def confirm_large(path: Path, confirm: Callable[[str], None], *, cache: Path, selection: Selection = ALL) -> None:

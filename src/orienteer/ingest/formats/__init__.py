@@ -110,6 +110,15 @@ def suffixes() -> str:
 
 
 __all__ = [
-    *("CONTAINERS", "DATABASES", "FORMATS", "GRAPHS", "RDF", "WORKBOOKS"),
-    *("Batch", "Drop", "Format", "format_of", "suffixes"),
+    "CONTAINERS",
+    "DATABASES",
+    "FORMATS",
+    "GRAPHS",
+    "RDF",
+    "WORKBOOKS",
+    "Batch",
+    "Drop",
+    "Format",
+    "format_of",
+    "suffixes",
 ]

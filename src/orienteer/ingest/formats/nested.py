@@ -44,11 +44,15 @@ RECURRING = 0.9
 
 @dataclass(eq=False)
 class NestedTable:
-    """Rows that were found within a value; `called` is the path of keys to them."""
+    """Rows that were found within a value."""
 
     name: str
+    """What they are called."""
     called: str
+    """The path of keys to them."""
     rows: list[Row] = field(default_factory=list)
+    links: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Columns that lead to rows that were within these, or around them: the path to those rows, and their key."""
 
     def columns(self, path: Path) -> tuple[str, ...]:
         """Return the keys of the rows, in the order in which they come."""
@@ -151,35 +155,43 @@ def _flattened(table: NestedTable, rows: Sequence[Row]) -> list[NestedTable]:
         below = NestedTable(label, f"{table.called}.{path}" if table.called else path)
         if key is None:
             column, keys = _key_of(table)
-            own = [{column: keys[each.row], **each.thing} for each in found]
-            tables += _flattened(below, own)
+            name = f"{_singular(table.name)}_{column.strip('_#')}"
+            below.links[name] = (table.called, column)
+            tables += _flattened(below, [{name: keys[each.row], **each.thing} for each in found])
             continue
+        table.links |= dict.fromkeys((each.path for each in found), (below.called, key))
         each_once: dict[str, Row] = {}
         for each in found:
-            known = each_once.setdefault(str(each.thing[key]), {})
-            known.update({name: value for name, value in each.thing.items() if value is not None})
+            _add(each_once.setdefault(str(each.thing[key]), {}), each.thing)
             value = each.thing[key]
             flat[each.row][each.path] = [*flat[each.row].get(each.path, ()), value] if each.is_of_list else value
         tables += _flattened(below, list(each_once.values()))
     return tables
 
 
-def _key_of(table: NestedTable) -> tuple[str, list[Any]]:
-    """Return how rows within a table's rows name these: a column for them and the key of each row.
+def _add(known: Row, thing: Row) -> None:
+    """Add what an object says to what others of its key have said; of lists the members that are new."""
+    for name, value in thing.items():
+        before = known.get(name)
+        if isinstance(before, list) and isinstance(value, list) and before != value:
+            there = set(map(repr, before))
+            known[name] = [*before, *(one for one in value if repr(one) not in there)]
+        elif value is not None:
+            known[name] = value
 
-    A table without a key gets one.
-    """
-    kind = _singular(table.name)
+
+def _key_of(table: NestedTable) -> tuple[str, list[Any]]:
+    """Return the column by which rows within a table's rows name these, and its values; a table without one gets it."""
     names = [name for name in table.rows[0] if OWN_KEY.fullmatch(name)]
     for name in sorted(names, key=lambda name: ID.fullmatch(name) is None):
         values = [row.get(name) for row in table.rows]
         if all(isinstance(value, str | int) for value in values) and len(set(map(str, values))) == len(values):
-            return f"{kind}_{name.strip('_')}", values
-    column = next(name for name in (KEY, f"#{KEY}") if not any(name in row for row in table.rows) or name != KEY)
-    keys = [f"{kind}-{number}" for number in range(1, len(table.rows) + 1)]
+            return name, values
+    column = f"#{KEY}" if any(KEY in row for row in table.rows) else KEY
+    keys = [f"{_singular(table.name)}-{number}" for number in range(1, len(table.rows) + 1)]
     for row, value in zip(table.rows, keys, strict=True):
         row[column] = value
-    return f"{kind}_{KEY}", keys
+    return column, keys
 
 
 def _singular(name: str) -> str:
