@@ -165,6 +165,20 @@ def test_a_row_that_ends_early_has_empty_cells(tmp_path: Path) -> None:
     assert found(tmp_path, CLEAN + "5,Ebb").dropped == [("cut short", 6)]
 
 
+def test_a_short_row_after_a_blank_line_ends_no_table(tmp_path: Path) -> None:
+    more = [["5", "Ebb", "Norway", "3"], ["6", "Flow", "Sweden", "4"]]
+    read = found(tmp_path, CLEAN + "\nx,Lee\n" + text(more))
+    assert (read.rows, read.dropped) == ([*ROWS, *more], [("another table below", 7)])
+    read = found(tmp_path, CLEAN + "\n8,Lee\n" + text(more))
+    assert (read.rows, read.dropped) == ([*ROWS, ["8", "Lee", "", ""], *more], [])
+
+
+def test_texts_of_one_column_have_no_delimiter(tmp_path: Path) -> None:
+    lines = ["name", "Holm, Ada", "Noor; Bo", "Salt", "Gull", "Ebb", "Flow, a, b"]
+    read = found(tmp_path, "\n".join(lines) + "\n")
+    assert [read.columns, *read.rows] == [[line] for line in lines]
+
+
 def test_a_quote_left_open_over_quoted_cells_costs_no_more_than_it_swallows(tmp_path: Path) -> None:
     content = 'id,name\n1,"two\nlines"\n2,"open\n3,plain\n4,"shut"\n5,plain\n6,"two\nlines"\n'
     read = found(tmp_path, content)

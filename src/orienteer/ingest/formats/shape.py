@@ -178,7 +178,8 @@ class RowSieve:
     """Rows that were faulty."""
     _is_after_blank: bool = False
     _has_short: bool = False
-    _is_below: bool = False
+    _below: int = 0
+    """Cells of the header of another table that has begun."""
     _first_fault: str = ""
 
     def rows(self, found: Iterable[RowRecord]) -> Iterator[RowRecord]:
@@ -213,7 +214,7 @@ class RowSieve:
         return (
             len(cells) == self.shape.width > 1
             and bool(cells[0] and cells[1])
-            and not (row.fault or self._is_after_blank or self._is_below)
+            and not (row.fault or self._is_after_blank or self._below)
             and not (self.header and cells[0] == self.header[0])
         )
 
@@ -226,8 +227,10 @@ class RowSieve:
             self._is_after_blank = True
             return row._replace(cells=[])
         is_after_blank, self._is_after_blank = self._is_after_blank, False
-        if self._is_below or (is_after_blank and self._begins_another(cells)):
-            self._is_below = True
+        if self._below and len(cells) == width != self._below and self._has_numbers(cells):
+            self._below = 0  # it was a short row
+        elif self._below or (is_after_blank and self._begins_another(cells)):
+            self._below = self._below or len(cells)
             return row._replace(fault=BELOW)
         if len(cells) != width:
             if fault := self._misfit(row):
@@ -255,17 +258,19 @@ class RowSieve:
     def _begins_another(self, cells: Sequence[str]) -> bool:
         """Return whether a row after a blank line is the header of another table."""
         width = self.shape.width
-        if 1 < len(cells) < width and not self._has_short:
+        texts = [cell for cell in cells if cell.strip()]
+        if len(set(texts)) < len(texts) or len(texts) < 2:
+            return False
+        if len(cells) < width and not self._has_short and len(texts) == len(cells) and not any(map(is_number, cells)):
             return True
         last = _last_filled(cells)
         numeric = [cells[place].strip() for place in self.shape.numeric if place < last]
-        texts = [cell for cell in cells if cell.strip()]
-        return (
-            bool(numeric)
-            and len(set(texts)) == len(texts) > 1
-            and all(cell and not is_number(cell) for cell in numeric)
-            and tuple(cells[:width]) != tuple(self.header)
-        )
+        is_other = bool(numeric) and all(cell and not is_number(cell) for cell in numeric)
+        return is_other and tuple(cells[:width]) != tuple(self.header)
+
+    def _has_numbers(self, cells: Sequence[str]) -> bool:
+        """Return whether a row has numbers in the columns of numbers."""
+        return bool(self.shape.numeric) and all(is_number(cells[place]) for place in self.shape.numeric)
 
     def _drop(self, row: RowRecord) -> None:
         """Report a row that is none of the table, and count it if it should have been one."""
