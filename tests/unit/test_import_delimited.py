@@ -239,6 +239,7 @@ LETTERS = {
     "cp1250": "id,jméno,město\n1,Žofie Dvořáková,Přerov\n2,Jiří Šťastný,Plzeň\n3,Łódź Święta,Gdańsk\n",
     "cp1251": "id,название,страна\n1,Одесса,Украина\n2,Варна,Болгария\n",
     "cp1253": "id,όνομα,χώρα\n1,Θεσσαλονίκη,Ελλάδα\n2,Λεμεσός,Κύπρος\n",
+    "iso8859_2": "id,imię,miejscowość\n1,Żaneta Wąsik,Łódź\n2,Świętosław,Śląsk\n3,Grześ,Gościęcin\n",
     "cp932": "id,名前,国\n1,横浜みなとの町,日本\n2,神戸のふるい港,日本\n",
     "utf-16": "id,название,ort\n1,Одесса,Lübeck\n2,Варна,Orléans\n",
 }

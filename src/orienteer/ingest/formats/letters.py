@@ -27,6 +27,7 @@ NAMES = {
     "cp1253": "Windows-1253 (Greek)",
     "cp1254": "Windows-1254 (Turkish)",
     "cp932": "Shift JIS",
+    "iso8859_2": "ISO 8859-2 (Central European)",
 }
 """Encodings as people call them."""
 _MARKS = (
@@ -37,8 +38,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 """Byte order marks, the longer ones before those that they begin with."""
-_CODE_PAGES = ("cp1252", "cp1250", "cp1251", "cp1253")
-"""Code pages of a byte a letter that spreadsheets save. A later one has to fit better than an earlier one."""
+_CODE_PAGES = ("cp1252", "cp1250", "cp1251", "cp1253", "iso8859_2")
+"""Code pages of a byte a letter that programs save. A later one has to fit better than an earlier one."""
 _OTHERS = [
     *("cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "iso8859_2"),
     *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
