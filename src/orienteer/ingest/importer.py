@@ -255,7 +255,7 @@ class Importer:
             )
         self.tally.notes += self.plan.notes
         self._file_notes = {mapped.table.file: mapped.table.notes for mapped in self.plan.tables}
-        self.tally.notes += [f"{file}: {note}" for file, told in self._file_notes.items() for note in told.notes]
+        self.tally.notes += [f"{file}: {note}" for file, found in self._file_notes.items() for note in found.notes]
         refuse_links(sources, self.layout.files if self.layout else ())
         if left_out := links_out(sources):
             names = ", ".join(str(path) for path in left_out[:SHOWN]) + (" and others" if len(left_out) > SHOWN else "")
@@ -285,7 +285,7 @@ class Importer:
     @property
     def guesses(self) -> tuple[str, ...]:
         """Return the decisions that come from values instead of names, and from bytes instead of marks."""
-        letters = (f"{file}: {guess}" for file, told in self._file_notes.items() for guess in told.guesses)
+        letters = (f"{file}: {guess}" for file, found in self._file_notes.items() for guess in found.guesses)
         return (*self.plan.guesses, *letters)
 
     @property

@@ -23,7 +23,7 @@ from orienteer.ingest.formats.files import READ, UTF8, MeasuredBytes, measured, 
 from orienteer.ingest.formats.letters import NAMES, UNICODE
 from orienteer.ingest.formats.records import FieldDialect, RowRecord, records
 from orienteer.ingest.formats.shape import TAIL, RowSieve, TableShape, is_number, outside
-from orienteer.ingest.formats.sniffer import TextLayout, begin_of, is_whole_utf8, layout_of
+from orienteer.ingest.formats.sniffer import TextLayout, begin_of, is_read_by_arrow, layout_of
 from orienteer.ingest.formats.table import Batch, Drop, FileNotes, shown, undecodable
 
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
@@ -156,7 +156,7 @@ class _Sifted:
     def batches(self, rows: int, drop: Drop) -> Iterator[Batch]:
         """Read the table by Arrow, as far as it goes, then row by row."""
         layout = self._layout
-        begin = begin_of(self._path, layout) if is_whole_utf8(layout) and has_arrow() else None
+        begin = begin_of(self._path, layout) if is_read_by_arrow(layout) and has_arrow() else None
         sieve = RowSieve(self._path, layout.shape, drop, self._first if self._header else ())
         place = _Place(line=layout.skipped)
         if begin is not None:

@@ -141,7 +141,7 @@ def begin_of(path: Path, layout: TextLayout) -> int | None:
     return begin
 
 
-def is_whole_utf8(layout: TextLayout) -> bool:
+def is_read_by_arrow(layout: TextLayout) -> bool:
     """Return whether Arrow may read the rows: they are in UTF-8, and quoted as spreadsheets quote."""
     dialect = layout.dialect
     return layout.encoding == UTF8 and not (dialect.skips_blanks or dialect.has_escapes)

@@ -39,7 +39,7 @@ def is_headless(table: Table) -> bool:
     return all(numeric(cell) is not None for cell in below if cell)
 
 
-def told(table: Table) -> Table:
+def with_header_checked(table: Table) -> Table:
     """Return a table, headless if its first row has numbers where the rows below have them, and texts beside them.
 
     A table of nothing but numbers stays as it is: without names nobody knows what they are.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from orienteer.errors import BadInput
@@ -15,7 +15,7 @@ from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import NODE_RANKS, Columns, EdgeRoles, NodeRoles, ends, plainly
 from orienteer.ingest.tables.database import stored_as
-from orienteer.ingest.tables.header import bare, told
+from orienteer.ingest.tables.header import bare, with_header_checked
 from orienteer.ingest.tables.inside import is_container, tables_in
 from orienteer.ingest.tables.plan import (
     EDGE_WORDS,
@@ -67,7 +67,7 @@ def sort_tables(sources: Sequence[Path], columns: Columns, *, by_hand: Collectio
         elif asks(table):
             found.others.append(table)
         else:
-            found.unknown.append(told(table))
+            found.unknown.append(with_header_checked(table))
     # Three unknown columns beside a table of edges are something else; alone they are the edges.
     is_alone = not found.edges or any(table.is_named or words_in(table.path) & EDGE_WORDS for table in triples)
     (found.edges if is_alone else found.others).extend(triples)
@@ -122,7 +122,7 @@ def _inside(path: Path, *, is_named: bool) -> list[Table]:
     if not is_container(path):
         return []
     try:
-        return [replace(table, is_named=is_named) for table in tables_in(path)]
+        return tables_in(path)
     except BadInput:
         if is_named or suffix(path) not in (*SUFFIXES, *LINES):
             raise

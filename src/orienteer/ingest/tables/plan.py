@@ -94,10 +94,10 @@ class Table:
         """Return what to say of how its file is read. Raises `UnreadableFile`."""
         reader = self.format.reader
         with unreadable(self.path):
-            told = reader.notes(self.path) if isinstance(reader, NotingReader) else FileNotes()
-        if self.has_header or not told.is_headless:
-            return told
-        return told._replace(notes=(*told.notes, "no row names its columns, which are numbered: column_1 ..."))
+            found = reader.notes(self.path) if isinstance(reader, NotingReader) else FileNotes()
+        if self.has_header or not found.is_headless:
+            return found
+        return found._replace(notes=(*found.notes, "no row names its columns, which are numbered: column_1 ..."))
 
     def batches(self, *, rows: int, drop: Drop) -> Iterator[Batch]:
         """Read the table in batches, with the null words of each column as empty cells.
