@@ -253,6 +253,12 @@ def test_letters_are_told_from_the_words(encoding: str, tmp_path: Path) -> None:
     assert (read.notes.encoding == encoding) == bool(read.notes.guesses) == (encoding != "utf-16")
 
 
+def test_the_text_that_excel_calls_unicode_is_a_table_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "ports.txt").write_text(text([HEADER, *ROWS], "\t"), encoding="utf-16")
+    report = validate_sources([tmp_path])
+    assert (report.node_types["port"], report.dropped, report.notes) == (len(ROWS), (), ())
+
+
 def test_a_guess_of_letters_is_a_note_and_is_settled_in_the_mapping(tmp_path: Path) -> None:
     path = tmp_path / "ports.csv"
     path.write_bytes("id,name\n1,Ağrı\n2,İzmir\n3,Lübeck\n".encode("cp1254"))

@@ -15,6 +15,7 @@ from orienteer.errors import BadInput, UnreadableFile
 from orienteer.ingest.formats import CONTAINERS, GRAPHS, Batch, Drop, Format, format_of, suffixes
 from orienteer.ingest.formats.delimited import DelimitedText, column_names
 from orienteer.ingest.formats.files import require, stem, stray, suffix
+from orienteer.ingest.formats.letters import encoding_of
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.rdf.parser import is_rdf
 from orienteer.ingest.formats.table import FileNotes, NotingReader, is_unicode, shown
@@ -216,9 +217,10 @@ def _is_prose(path: Path) -> bool:
     try:
         with path.open("rb") as raw:
             head = raw.read(HEAD)
-    except OSError:  # whoever reads it tells
+        text = head.decode(encoding_of(path), "replace")
+    except (BadInput, OSError):  # whoever reads it tells
         return True
-    lines = head.decode("utf-8", "replace").splitlines()[: SOME if len(head) < HEAD else -1][:SOME]
+    lines = text.splitlines()[: SOME if len(head) < HEAD else -1][:SOME]
     for mark, fewest in (("\t", 1), (",", 2), (";", 2), ("|", 2)):
         widths = {len(row) for row in csv.reader(lines, delimiter=mark) if row}
         if len(lines) >= fewest and len(widths) == 1 and widths != {1}:
