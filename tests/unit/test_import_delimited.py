@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from fakes.inside import inside
 from orienteer.errors import BadInput
 from orienteer.graph import Graph
-from orienteer.ingest import DelimitedText, ImportOptions, import_graph, mappings_as_toml, validate_sources
+from orienteer.ingest import DelimitedText, ImportOptions, has_arrow, import_graph, mappings_as_toml, validate_sources
 
 HEADER = ["id", "name", "country", "depth"]
 ROWS = [
@@ -230,6 +230,36 @@ def test_no_text_fails(content: str, tmp_path_factory: pytest.TempPathFactory) -
         read = Found(path)
         assert all(len(row) == len(read.columns) for row in read.rows)
         assert read.lines == sorted(read.lines)
+
+
+CELLS = st.sampled_from(["", "1", "2.5", "abc", '"q"', '"a\nb"', "é", "Total", '"x', "id", " y"])
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(
+    width=st.integers(1, 4),
+    rows=st.lists(st.lists(CELLS, max_size=5), max_size=40),
+    ragged=st.sets(st.integers(0, 39), max_size=3),
+    title=st.sampled_from(["", "Title\n\n"]),
+    block=st.sampled_from([200, 1 << 20]),
+)
+def test_arrow_reads_what_csv_reads(width, rows, ragged, title, block, tmp_path_factory) -> None:
+    pytest.importorskip("pyarrow")
+    lines = [row if place in ragged else [*row, *["x"] * width][:width] for place, row in enumerate(rows)]
+    content = title + "\n".join(",".join(row) for row in [HEADER[:width], *lines])
+    path = tmp_path_factory.mktemp("arrow") / "t.csv"
+    path.write_text(content, encoding="utf-8")
+    read: list[object] = []
+    for patched in ({inside(has_arrow): ("BLOCK", block)}, {inside(DelimitedText): ("has_arrow", lambda: False)}):
+        with pytest.MonkeyPatch.context() as patch:
+            for module, (name, value) in patched.items():
+                patch.setattr(module, name, value)
+            try:
+                read.append(sorted(map(repr, vars(Found(path)).items())))
+            except BadInput:
+                read.append("refused")
+    assert read[0] == read[1]
 
 
 # ------------------------------------------------------------------------------------------------------------ letters

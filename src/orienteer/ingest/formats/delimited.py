@@ -166,25 +166,27 @@ class _Sifted:
             yield from self._read(rows, place, sieve)
 
     def _parsed(self, rows: int, place: _Place, sieve: RowSieve) -> Iterator[Batch]:
-        dialect, begin = self._layout.dialect, place.byte
+        dialect = self._layout.dialect
         with opened(self._path, has_lines=True) as raw:
-            _pass(raw, begin)
+            _pass(raw, place.byte)
             parsed = ParsedRows(raw, len(self._first), delimiter=dialect.delimiter, is_quoted=dialect.is_quoted)
-            blocks = iter(parsed)
-            block = next(blocks, None)
+            # The rows before those that are read one by one may be the end of the table, with its totals: a block is
+            # taken only if the next one is, too.
+            plain = _PlainBlocks(parsed, self._layout.shape, has_header=self._header)
+            blocks = iter(plain)
+            block, following = next(blocks, None), next(blocks, None)
+            first = int(self._header)
             while block is not None:
-                following = next(blocks, None)
-                first = int(self._header and place.byte == begin)
-                is_last = following is None and parsed.is_whole
-                if not _is_plain(block, self._layout.shape, first, has_header=self._header, is_last=is_last):
+                after = next(blocks, None)
+                if after is None and (not plain.is_whole or _has_tail(self._layout.shape, block, following, first)):
                     return
                 lines = [line + self._layout.skipped for line in block.lines] if self._layout.skipped else block.lines
                 yield from _of_block(block._replace(lines=lines), self._names, rows, first)
                 sieve.kept += block.table.num_rows - first
                 place.line += block.line_count
                 place.byte += block.size
-                block = following
-            place.is_end = parsed.is_whole
+                block, following, first = following, after, 0
+            place.is_end = plain.is_whole
 
     def _read(self, rows: int, place: _Place, sieve: RowSieve) -> Iterator[Batch]:
         layout, begin = self._layout, place.byte
@@ -227,27 +229,49 @@ def _bounded(found: Iterator[RowRecord], text: MeasuredBytes) -> Iterator[RowRec
         yield row
 
 
-def _is_plain(block: ParsedBlock, shape: TableShape, first: int, *, has_header: bool, is_last: bool) -> bool:
-    """Return whether a block of Arrow holds nothing but rows of the table."""
+class _PlainBlocks:
+    """The blocks of Arrow up to the first that holds anything but rows of the table."""
+
+    def __init__(self, parsed: ParsedRows, shape: TableShape, *, has_header: bool) -> None:
+        self._parsed, self._shape, self._has_header = parsed, shape, has_header
+        self.is_whole = False
+        """The last block was the end of the file."""
+
+    def __iter__(self) -> Iterator[ParsedBlock]:
+        first = int(self._has_header)
+        for block in self._parsed:
+            if not _is_plain(block, self._shape, first, has_header=self._has_header):
+                return
+            yield block
+            first = 0
+        self.is_whole = self._parsed.is_whole
+
+
+def _is_plain(block: ParsedBlock, shape: TableShape, first: int, *, has_header: bool) -> bool:
+    """Return whether a block holds no blank line, no header again, and no row of nothing or of one cell."""
     from pyarrow import compute
 
-    table, width = block.table, shape.width
+    columns = [column.slice(first) for column in block.table.columns]
     if not isinstance(block.lines, range) and _has_blank_line(block):
         return False
-    column = table.column(0).slice(first)
-    if has_header and compute.any(compute.equal(column, shape.first[0])).as_py():
+    if has_header and compute.any(compute.equal(columns[0], shape.first[0])).as_py():
         return False
-    if compute.any(compute.equal(column, "")).as_py():
-        is_empty = compute.equal(column, "")
-        for place in range(1, width):
-            is_empty = compute.and_(is_empty, compute.equal(table.column(place).slice(first), ""))
-        if compute.any(is_empty).as_py():
-            return False
-    if not is_last:
+    is_empty = compute.equal(columns[min(1, len(columns) - 1)], "")
+    if not compute.any(is_empty).as_py():
         return True
-    begin = max(first, table.num_rows - TAIL)
-    rows = zip(*(column.to_pylist() for column in table.slice(begin).columns), strict=True)
-    return not outside(shape, list(rows))
+    for column in columns[2:]:
+        is_empty = compute.and_(is_empty, compute.equal(column, ""))
+    return not compute.any(is_empty).as_py()
+
+
+def _has_tail(shape: TableShape, block: ParsedBlock, last: ParsedBlock | None, first: int) -> bool:
+    """Return whether a table ends with totals or notes, by its last two blocks."""
+    tables = [block.table.slice(first), *([last.table] if last is not None else [])]
+    rows: list[tuple[str, ...]] = []
+    for table in tables:
+        end = table.slice(max(0, table.num_rows - TAIL))
+        rows += zip(*(column.to_pylist() for column in end.columns), strict=True)
+    return bool(outside(shape, rows[-TAIL:]))
 
 
 def _has_blank_line(block: ParsedBlock) -> bool:
