@@ -21,7 +21,7 @@ def docs(home):
         + "More words of how to use it.\n" * 12
     )
     (folder / "more.md").write_text("# More\n\nAda Holm and the Guide again.\n")
-    (folder / "broken.csv").write_text("a,b\n1\n")
+    (folder / "broken.csv").write_text("a,b\n1,2,3\n")
     return folder
 
 
@@ -49,7 +49,7 @@ def test_what_was_not_read_is_told_with_the_first_answer_and_by_info(cli, docs):
     (docs / ".gitignore").write_text("made/\n")
     (docs / "made").mkdir()
     told = [
-        "not read: broken.csv: line 2: 1 field, where the header has 2",
+        "not read: broken.csv: line 2: too many cells; 1 of 1 rows do not have the 2 cells of the others",
         "not read: empty.md: empty",
         "not read: face.png, logo.png and 1 more: pictures",
         "not read: made: ignored by .gitignore",
