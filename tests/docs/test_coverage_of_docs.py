@@ -15,6 +15,7 @@ import orienteer
 from orienteer import errors, settings
 from orienteer.agents import Event
 from orienteer.ingest import (
+    CONTAINER_SUFFIXES,
     DATABASE_SUFFIXES,
     FORMATS,
     GRAPH_SUFFIXES,
@@ -239,6 +240,7 @@ def test_formats_of_the_readme():
     tables = [suffix for form in FORMATS for suffix in form.suffixes]
     assert set(re.findall(r"`(\.\w+)`", table)) - {".gz"} == {
         *tables,
+        *CONTAINER_SUFFIXES,
         *GRAPH_SUFFIXES,
         *RDF_SUFFIXES,
         *DATABASE_SUFFIXES,

@@ -75,7 +75,9 @@ __getattr__, __dir__, __all__ = face(
             "folded as folded_name, Member as StatementMember, Reject as RejectedRecords, "
             "relation as relation_statement, Statement, triple as triple_statement"
         ),
-        "formats": "format_of, FORMATS, GRAPHS as GRAPH_SUFFIXES, RDF as RDF_SUFFIXES",
+        "formats": (
+            "CONTAINERS as CONTAINER_SUFFIXES, format_of, FORMATS, GRAPHS as GRAPH_SUFFIXES, RDF as RDF_SUFFIXES"
+        ),
         "formats.arrow": "CODED_FROM, has_arrow",
         "formats.delimited": "DelimitedText, named as column_names",
         "formats.edge_list": "is_edge_list",
