@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from orienteer.graph.reserved import PART_OF
+from orienteer.ingest.formats.declared import TypedValues
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import EMPTY_ID, Tally
-from orienteer.ingest.tables.values import TypedValues
 
 Fields: TypeAlias = dict[str, Any]  # Any: JSON
 

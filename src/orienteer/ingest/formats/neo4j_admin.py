@@ -21,6 +21,7 @@ import numpy as np
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import CodedColumn
+from orienteer.ingest.formats.declared import BOOLEANS, NUMBERS, TypedValues
 from orienteer.ingest.formats.delimited import DelimitedText
 from orienteer.ingest.formats.element_maker import SOURCE, TARGET, TYPE, is_id, with_role
 from orienteer.ingest.formats.files import opened_text, stem, suffix
@@ -36,7 +37,6 @@ from orienteer.ingest.tables.edges import EdgeMaker
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.nodes import NodeMaker, add_once, explode
 from orienteer.ingest.tables.plan import listing
-from orienteer.ingest.tables.values import BOOLEANS, NUMBERS, TypedValues
 
 ROLES = frozenset({"ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"})
 MOMENTS = frozenset({"date", "time", "localtime", "datetime", "localdatetime", "duration"})

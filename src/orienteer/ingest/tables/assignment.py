@@ -15,7 +15,7 @@ from orienteer.ingest.tables.database import declared_keys, stored_as
 from orienteer.ingest.tables.draft import Draft
 from orienteer.ingest.tables.ends import with_ends
 from orienteer.ingest.tables.header import bare, headless, is_headless
-from orienteer.ingest.tables.kinds import SortedTables, describes, sort_tables
+from orienteer.ingest.tables.kinds import SortedTables, sort_tables
 from orienteer.ingest.tables.known import check_columns, edges_mapping, is_value, no_header, nodes_mapping, unclear
 from orienteer.ingest.tables.mapper import Mapper
 from orienteer.ingest.tables.mapping import FileMapping
@@ -156,7 +156,7 @@ class _Assignment:
                 f"{table.file}: {' and '.join(names)} lead to {other} together: no edge is made of such keys"
                 for names, other in (stored.joint if stored is not None else ())
             ]
-            draft = Draft(table.file, CHUNK if table.is_corpus else table.name, profiles, given, called, private)
+            draft = Draft(table, CHUNK if table.is_corpus else table.name, profiles, given, called, private)
             draft.declared = declared_keys(table, self._found.unknown)
             drafts.append(draft)
             tables.append(table)
@@ -166,11 +166,6 @@ class _Assignment:
             has_half = words_in(table.path) & EDGE_WORDS and any(ends(table.columns, self._columns))
             if not mapping.is_of_edges and has_half and not self._specs.get(table.path):
                 EdgeRoles.of(table.columns, self._columns, table.path)  # says which end is missing
-            if not (draft.given or draft.is_clear or describes(table, self._columns)):
-                if table.is_named:
-                    raise UnclearTables(unclear([table]))
-                self._found.others.append(table)
-                continue
             values = {name: profile for name, profile in draft.profiles.items() if name != draft.id_name}
             self._guesses += [f"{table.file}: {guess}" for guess in draft.guesses]
             mapped.append(MappedTable(cleaned(table, values, self._notes), mapping))

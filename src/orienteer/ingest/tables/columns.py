@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.ingest.tables.mapping import PROPERTY, FileMapping, link_of
+from orienteer.ingest.tables.mapping import PROPERTY, FileMapping, formed_column, link_of
 
 NODE_NAMES: Mapping[str, tuple[str, ...]] = {
     "id": (
@@ -107,7 +107,10 @@ class NodeRoles:
         by_hand = {column: (role.removeprefix("node_"), -1) for role, column in columns.roles.items()}
         self._given = {column: pair for column, pair in by_hand.items() if pair[0] in NODE_NAMES}
         for rank, (column, role) in enumerate(mapping.columns.items() if mapping else ()):
-            kind = "link" if link_of(role) is not None else role.removeprefix("prefixed ")
+            kind = (
+                "formed" if formed_column(column, role) is not None else "link" if link_of(role) is not None else role
+            )
+            kind = kind.removeprefix("prefixed ")
             self._given[column] = ("", 0) if kind == PROPERTY else (kind, rank)
         self._given |= dict.fromkeys(columns.explode, ("explode", 0)) | dict.fromkeys(columns.private, ("private", 0))
         self._cached: dict[str, tuple[str, int]] = {}

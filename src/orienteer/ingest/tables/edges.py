@@ -39,6 +39,7 @@ class EdgeMaker:
         self._private = frozenset(columns.private)
         self._ignored = frozenset(mapping.having(IGNORED) if mapping else ()) - self._private
         self._properties = frozenset(mapping.having(PROPERTY) if mapping else ())
+        self._formed = mapping.formed if mapping else {}
         self._tally = tally
         self._file = file
         self._is_text = is_text
@@ -140,6 +141,10 @@ class EdgeMaker:
 
     def _put(self, extra: Extra | None, name: str, value: JsonValue) -> Extra:
         extra = extra or {}
+        if name in self._formed:
+            kept, formed = self._formed[name].kept(value)
+            extra.setdefault("properties", {})[kept] = formed
+            return extra
         role = "" if name in self._properties else EDGE_RANKS.get(plainly(name), ("", 0))[0]
         if (role == "text" or name in self._roles.texts) and "text" not in extra:
             extra["text"] = text_of(value)

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Literal
 
 from orienteer.errors import BadInput
+from orienteer.ingest.tables.draft import TableKey
 from orienteer.ingest.tables.known import quoted
+from orienteer.ingest.tables.links import closeness, resolved
 from orienteer.ingest.tables.mapper import Mapper
 from orienteer.ingest.tables.mapping import ColumnLink, FileMapping
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.profile import ColumnProfile, profiles_of
-from orienteer.ingest.tables.references import TableKey, closeness, resolved
 from orienteer.ingest.tables.spec import TableSpec
 
 End = Literal["source", "target"]
@@ -59,7 +60,10 @@ def _by_values(
     own = [key for key in mapper.keys if key.is_id and key.table not in mapper.prefixed]
     if not values or resolved(values, {value for key in own for value in key.values}) >= ENOUGH:
         return None
-    ranked = [(closeness(profile.name, "", key), resolved(values, key.values), -key.rank, key) for key in mapper.keys]
+    ranked = [
+        (closeness(profile.name, key.table, key.column), resolved(values, key.values), -key.rank, key)
+        for key in mapper.keys
+    ]
     fitting = [candidate for candidate in ranked if candidate[1] >= ENOUGH]
     if not fitting:
         return None

@@ -1,112 +1,108 @@
-"""Which columns of a table name its rows: its ids, its names, and other columns of different values."""
+"""Which columns of a table name its rows: its ids and its names, each by a score of what its values and its name say."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from orienteer.ingest.tables.columns import NODE_RANKS, plainly
+from orienteer.ingest.tables.draft import Draft, Link
+from orienteer.ingest.tables.links import SURE
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.references import ID_WORDS, NAME_WORDS, TableKey
-from orienteer.ingest.tables.type_names import is_key, node_type_of, without_key, words_of
+from orienteer.ingest.tables.type_names import FIRST_NAMES, LAST_NAMES, NAME_WORDS, is_key, stem_of, words_of
 
-FIRST, LAST = (
-    frozenset({"first_name", "firstname", "given_name", "forename", "first"}),
-    frozenset({"last_name", "lastname", "surname", "family_name", "last"}),
-)
-"""Columns that make a name together."""
-DIFFERENT = 0.5
-"""Share of rows with a name of their own that makes a column of words the rows' names."""
+LEAST_ID, LEAST_NAME = 1.0, 2.2
+"""Scores from which on a column is one of ids, and of names."""
+SOME = 500
+"""Values that are looked at one by one."""
+LONGEST_NAME = 7
+"""Blanks in a name."""
 
 
-def id_column(type_name: str, profiles: Mapping[str, ColumnProfile], *, types: Collection[str] = ()) -> str | None:
-    """Return the column of the ids: one with a value of its own in each row, by its name, else the first.
+def id_column(draft: Draft, links: Sequence[Link], referred: Collection[str]) -> str | None:
+    """Return the column of the ids: what other tables refer to first, then what its name, place and values say.
 
-    A column that is called as one of the other `types` leads there: `beer` in a table that joins beers and breweries.
+    `links` are what the table's columns may lead to, `referred` the columns that columns of other tables lead to.
     """
-    ranked: list[tuple[int, int, str]] = []
-    for place, (name, profile) in enumerate(profiles.items()):
-        role, rank = NODE_RANKS.get(plainly(name), ("", 0))
-        words, about = words_of(name), node_type_of(without_key(name))
-        if role == "id" and (profile.is_key or rank < 2):  # a repeated `id` is an error that is told with its rows
-            ranked.append((0, rank, name))
-        elif (
-            not profile.is_key
-            or profile.is_prose
-            or (about := node_type_of(without_key(name))) in types
-            and about != type_name
+    parts = _parts_of_people(draft.open)
+    away = {
+        link.column
+        for link in links
+        if link.to != draft.type and (link.bits >= SURE or link.named == 1) and not draft.open[link.column].is_key
+    }
+    ranked: list[tuple[float, int, str]] = []
+    for place, (name, column) in enumerate(draft.open.items()):
+        is_known = NODE_RANKS.get(plainly(name), ("", 0))[0] == "id"
+        if (
+            plainly(name) == "id"
+            and not column.is_key
+            and column.filled > draft.rows / 2
+            and 2 * len(column.counts) > draft.rows
         ):
+            return name  # an id that is there twice is an error, which is told with its rows
+        if not column.is_key or column.kind not in ("code", "name", "number") or name in parts:
             continue
-        elif is_key(name) and about == type_name:
-            ranked.append((1, place, name))
-        elif is_key(name) and place == 0:
-            ranked.append((2, place, name))
-        elif place == 0 and (profile.is_numeric or not set(words) & NAME_WORDS):
-            ranked.append((3, place, name))
-        elif is_key(name):
-            ranked.append((4, place, name))
-        elif not profile.is_numeric and set(words) & NAME_WORDS:
-            ranked.append((5, place, name))
-    return min(ranked)[2] if ranked else None
+        if column.kind == "number" and column.whole_numbers is None:
+            continue
+        stem, own = stem_of(name), stem_of(draft.type)
+        is_referred, is_keyed = name in referred, is_key(name)
+        score = 4.0 * is_referred + 2.0 * (place == 0)
+        score += 3.0 * (plainly(name) in ("id", "_id", "#key")) or 2.0 * (is_keyed or is_known)
+        score += 1.0 * (bool(stem) and stem == own[-len(stem) :]) + 1.0 * (column.kind == "code")
+        score -= 3.0 * (name in away and not is_referred)
+        if place and not is_keyed and not is_known and not is_referred:
+            score -= 3.0 * (column.kind == "number")
+            score -= 2.0 * (column.kind == "name" and not set(words_of(name)) & NAME_WORDS)
+        ranked.append((score, -place, name))
+    best = max(ranked, default=(0.0, 0, ""))
+    return best[2] if best[0] >= LEAST_ID else None
 
 
-def name_columns(
-    type_name: str, profiles: Mapping[str, ColumnProfile], *, id_name: str | None, taken: Collection[str] = ()
-) -> tuple[str, ...]:
-    """Return the column of the rows' names; two where a person's name is in parts; none where no column has words.
+def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
+    """Return the column by which people call the rows; two for first and last name; none where no column does.
 
-    Columns that are `taken` lead to other tables. Ids that are names themselves need no other, nor do rows
-    that only join others.
+    Columns that are `taken` lead to other tables.
     """
-    wordy = [
-        name
-        for name, profile in profiles.items()
-        if name not in taken and name != id_name and profile.has_words and not profile.is_prose
-    ]
-    by_role = sorted(
-        (NODE_RANKS[plainly(name)][1], name) for name in wordy if NODE_RANKS.get(plainly(name), ("", 0))[0] == "name"
-    )
-    first = next((name for name in wordy if "_".join(words_of(name)) in FIRST), None)
-    last = next((name for name in wordy if "_".join(words_of(name)) in LAST), None)
-    if first and last and (not by_role or plainly(by_role[0][1]) == "title"):  # the title of a person is Dr
-        return (first, last)
-    if by_role:
-        return (by_role[0][1],)
-    if (id_name is None and taken) or (id_name is not None and _is_worded(profiles[id_name])):
-        return ()
-    own = [
-        name for name in wordy if node_type_of("_".join(w for w in words_of(name) if w not in NAME_WORDS)) == type_name
-    ]
-    worded = [name for name in wordy if set(words_of(name)) & NAME_WORDS and not is_key(name)]
-    worded.sort(key=lambda name: -len(profiles[name].counts))
-    distinct = [
-        name for name in wordy if not is_key(name) and len(profiles[name].counts) >= DIFFERENT * profiles[name].rows
-    ]
-    coded = [  # GR100: routes are called by their numbers
-        name
-        for name, profile in profiles.items()
-        if name not in (id_name, *taken) and profile.is_key and words_of(name)[-1] not in ID_WORDS
-        if not profile.is_prose and all(any(map(str.isalpha, value)) for value in profile.counts)  # no dates
-    ]
-    return tuple((own or worded or distinct or coded)[:1])
+    fit = {
+        name: column
+        for name, column in draft.open.items()
+        if name not in taken and column.kind in ("name", "code") and not column.has_lists
+    }
+    parts = _parts_of_people(fit)
+    if parts:
+        whole = {" ".join(pair) for pair in draft.cells(*parts)}
+        full = [name for name in fit if name not in parts and 2 * len(fit[name].counts.keys() & whole) > len(whole)]
+        return (full[0],) if full else parts
+    own = stem_of(draft.type)
+    ranked: list[tuple[float, int, str]] = []
+    for place, (name, column) in enumerate(fit.items()):
+        stem, is_keyed = stem_of(name), is_key(name)
+        role, rank = NODE_RANKS.get(plainly(name), ("", 0))
+        different = len(column.counts) / column.filled
+        some = list(column.counts)[:SOME]
+        named = sum(
+            1
+            for value in some
+            if not value[:1].islower() and not value[:1].isdigit() and value.count(" ") <= LONGEST_NAME
+        )
+        score = 3.0 * (role == "name" or bool(set(words_of(name)) & NAME_WORDS)) - 0.1 * rank * (role == "name")
+        score += 2.0 * (bool(stem) and stem == own[-len(stem) :] and not is_keyed)
+        score += 1.7 * different + named / len(some) + 0.5 * (place < 2)
+        score -= 1.5 * (column.kind == "code") + 2.0 * (different < 0.5) + 2.0 * (column.filled < draft.rows / 2)
+        score -= (1.0 if name == draft.id_name else 2.0) * is_keyed
+        ranked.append((score, -place, name))
+    best = max(ranked, default=(0.0, 0, ""))
+    return (best[2],) if best[0] >= LEAST_NAME and best[2] != draft.id_name else ()
 
 
-def keys_of(
-    type_name: str, profiles: Mapping[str, ColumnProfile], *, id_name: str | None, names: Sequence[str]
-) -> list[TableKey]:
-    """Return the columns by which other tables can name the rows, ids first."""
-    keys = []
-    for name, profile in profiles.items():
-        is_id, is_name = name == id_name, tuple(names) == (name,)
-        is_code = profile.is_key and not profile.is_numeric and not profile.is_prose
-        if is_id or (is_name and profile.is_whole) or is_code:
-            values: Collection[str] = profile.counts.keys()
-            if is_name:  # a name of two rows names neither
-                values = {value for value, count in profile.counts.items() if count == 1}
-            keys.append(TableKey(type_name, name, values, is_id, is_name, 0 if is_id else 1 if is_name else 2))
-    return sorted(keys, key=lambda key: key.rank)
+def _parts_of_people(columns: dict[str, ColumnProfile]) -> tuple[str, ...]:
+    """Return the columns of the first and the last name of people; nothing where one of them is missing."""
+    worded = [name for name, column in columns.items() if column.kind in ("name", "code")]
+    first = next((name for name in worded if _says(name, FIRST_NAMES)), None)
+    last = next((name for name in worded if name != first and _says(name, LAST_NAMES)), None)
+    return (first, last) if first and last else ()
 
 
-def _is_worded(profile: ColumnProfile) -> bool:
-    """Return whether ids are names: words in small letters, without digits."""
-    worded = sum(1 for value in profile.counts if value != value.upper() and not any(map(str.isdigit, value)))
-    return 2 * worded > len(profile.counts)
+def _says(name: str, words: Collection[str]) -> bool:
+    """Return whether a column's name is one of some words, alone or beside the word for names: `first_name`."""
+    own = words_of(name)
+    return any(word in words for word in own) and all(word in words or word in NAME_WORDS for word in own)

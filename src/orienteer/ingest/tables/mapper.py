@@ -2,78 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from orienteer.display import counted
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.tables.categories import REPEATS, kind_of, kind_separator
-from orienteer.ingest.tables.columns import NODE_RANKS, plainly
-from orienteer.ingest.tables.draft import (
-    Draft,
-    colliding,
-    declare_references,
-    edge_type_of_column,
-    edges_of,
-    find_references,
-    joined_columns,
-    ordered,
-    same_rows,
-)
+from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, plainly
+from orienteer.ingest.tables.decision import edges_or_none, says_more
+from orienteer.ingest.tables.draft import Draft, Link, TableKey
+from orienteer.ingest.tables.forms import Dates, Numbers
 from orienteer.ingest.tables.keys import id_column, name_columns
-from orienteer.ingest.tables.mapping import (
-    IGNORED,
-    NUMBER,
-    PROPERTY,
-    ColumnLink,
-    FileMapping,
-    measured_property,
-)
+from orienteer.ingest.tables.links import SURE, chosen, find_links
+from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, role_of_form
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.references import TableKey
-from orienteer.ingest.tables.type_names import is_key, without_key, words_of
+from orienteer.ingest.tables.type_names import edge_type_of, is_key, without_key, words_of
+from orienteer.ingest.tables.values import number
 
 
 class Mapper:
     """Maps tables that belong together. The drafts keep what was guessed on the way."""
 
     def __init__(self, drafts: Sequence[Draft], *, has_edges: bool) -> None:
-        """Find ids, names and references. `has_edges`: other tables of the sources hold edges."""
+        """Find ids, names and links. `has_edges`: other tables of the sources hold edges."""
         self._drafts = drafts
         self._has_edges = has_edges
         self._types = {draft.type for draft in drafts}
-        for draft in drafts:
-            draft.id_name = draft.having("id")
-            if draft.id_name is None and draft.declared is None:
-                draft.id_name = id_column(draft.type, draft.open, types=self._types)
-            name = draft.having("name")
-            draft.names = (name,) if name else name_columns(draft.type, draft.open, id_name=draft.id_name)
-        self._same = {draft.file: same for draft in drafts if (same := same_rows(draft, drafts)) is not None}
-        self.keys = [key for draft in drafts if draft.file not in self._same for key in draft.keys]
-        for draft in drafts:
-            declare_references(draft, drafts)
-            find_references(draft, self.keys)
-        ids = [key for draft in drafts if not joined_columns(draft, drafts) for key in draft.keys if key.is_id]
-        self.prefixed = colliding([key for key in ids if key in self.keys])
+        self._find()
+        self._edges = {draft.file: edges_or_none(draft, drafts) for draft in drafts}
+        self._same = {draft.file: says_more(draft, drafts) for draft in drafts if not self._edges[draft.file]}
+        of_things = [draft for draft in drafts if not self._edges[draft.file]]
+        self.keys = [key for draft in of_things if not self._same[draft.file] for key in draft.keys]
+        self.prefixed = _colliding([key for key in self.keys if key.is_id])
         """The types whose ids get their type before them."""
         self._kinds = {
             kind_of(name)
             for draft in drafts
             for name, profile in draft.open.items()
-            if name not in (draft.id_name, *draft.names, *draft.references) and kind_separator(profile) is not None
+            if name not in (draft.id_name, *draft.names, *draft.links) and kind_separator(profile) is not None
         }
-        self._takes_type = has_edges or not (self.prefixed or any(draft.references for draft in drafts))
+        self._takes_type = has_edges or not (self.prefixed or any(draft.links for draft in drafts))
+
+    def _find(self) -> None:
+        """Find what leads where, then what names the rows, for what others lead to is an id."""
+        undeclared = [draft for draft in self._drafts if draft.declared is None]
+        found = find_links(undeclared)
+        for draft in self._drafts:
+            links = found.get(draft.file, [])
+            referred = Counter(
+                link.key
+                for other in undeclared
+                for link in found[other.file]
+                if other is not draft and link.to == draft.type
+            )
+            away = {link.column for link in links if link.to != draft.type}
+            referred.update(link.key for link in links if link.to == draft.type and link.column not in away)
+            draft.id_name = draft.having("id")
+            if draft.id_name is None and draft.declared is None:
+                draft.id_name = id_column(draft, links, referred)
+            named = draft.having("name")
+            taken = {link.column for link in links if link.to != draft.type or link.bits > SURE}
+            draft.names = (named,) if named else name_columns(draft, taken)
+        for draft in self._drafts:
+            draft.links = chosen(draft, found[draft.file], undeclared) if draft.file in found else self._declared(draft)
+            if draft.having("name") is None and (set(draft.names) & draft.links.keys() or not draft.names):
+                draft.names = name_columns(draft, draft.links)
+        for draft in self._drafts:
+            leads_by_name = {(other.type, other.names[0]) for other in self._drafts if len(other.names) == 1}
+            draft.links = {
+                name: replace(link, is_key_name=(link.to, link.key) in leads_by_name)
+                for name, link in draft.links.items()
+            }
+            draft.guesses += [link.reason for link in draft.links.values() if draft.declared is None]
+
+    def _declared(self, draft: Draft) -> dict[str, Link]:
+        """Return the foreign keys that a database declares: nothing else leads anywhere there."""
+        links = {}
+        for name, (node_type, column) in (draft.declared or {}).items():
+            other = next((other for other in self._drafts if other.type == node_type and column in other.open), None)
+            if other is None or name not in draft.open:
+                continue
+            if name == draft.id_name:
+                draft.unclear.append(f"{name}: the id, which leads to {node_type}.{column} too: no edge is made of it")
+                continue
+            links[name] = Link(name, node_type, column, 1.0, SURE, 1.0)
+        return links
 
     @property
     def mappings(self) -> list[FileMapping]:
         """Return how each table is read."""
-        return [self._mapping(draft) for draft in self._drafts]
+        return [self._of_edges(draft) if self._edges[draft.file] else self._of_things(draft) for draft in self._drafts]
 
-    def _mapping(self, draft: Draft) -> FileMapping:
-        same = self._same.get(draft.file)
-        ends = {} if same else joined_columns(draft, self._drafts)
-        if ends:
-            return edges_of(draft, ends)
-        roles, why = self._named_roles(draft, same)
+    def _of_edges(self, draft: Draft) -> FileMapping:
+        """Return the mapping of a table whose rows join the things of two columns."""
+        (first, source), (second, target) = self._edges[draft.file].items()
+        roles = dict.fromkeys(draft.private, IGNORED)
+        roles |= {first: str(replace(source, end="source")), second: str(replace(target, end="target"))}
+        for name, profile in draft.open.items():
+            if name not in roles:
+                role = EDGE_RANKS.get(plainly(name), ("", 0))[0]
+                roles[name] = role if role in ("text", "weight") else _form_role(draft, profile)
+        joins = f"each row joins {first} and {second}"
+        why = [joins, "type by the file's name", *draft.guesses]
+        draft.guesses.insert(0, joins)
+        return FileMapping(
+            file=draft.file,
+            kind="edges",
+            type=edge_type_of(draft.name),
+            columns=_ordered(roles, draft),
+            why="; ".join(why),
+        )
+
+    def _of_things(self, draft: Draft) -> FileMapping:
+        roles, why = self._named_roles(draft)
         for name, profile in draft.open.items():
             if name not in roles:
                 roles[name] = self._role(draft, name, profile)
@@ -86,15 +128,15 @@ class Mapper:
             file=draft.file,
             kind="both" if links else "nodes",
             type=draft.type,
-            columns=ordered(roles, draft),
+            columns=_ordered(roles, draft),
             why="; ".join(dict.fromkeys([*why, *draft.guesses, *draft.unclear])),
         )
 
     def _role(self, draft: Draft, name: str, profile: ColumnProfile) -> str:
-        """Return the role of a column of a table of nodes that is neither id nor name."""
-        match = draft.references.get(name)
-        if match is not None:
-            return str(ColumnLink(match.key.table, match.key.column, edge_type_of_column(name), "", match.separator))
+        """Return the role of a column of a table of things that is neither id nor name."""
+        link = draft.links.get(name)
+        if link is not None:
+            return str(ColumnLink(link.to, link.key, edge_type_of_column(name), "", link.separator))
         role = NODE_RANKS.get(plainly(name), ("", 0))[0]
         if role == "name" and len(draft.names) > 1:
             role = ""  # the title of a person, who has a first and a last name
@@ -102,10 +144,8 @@ class Mapper:
             return role
         if name.startswith("Unnamed:") and profile.is_key:
             return IGNORED
-        if profile.unit is not None:
-            kept = measured_property(name, profile.unit)
-            draft.guesses.append(f"{name}: numbers in {profile.unit}, kept as {kept}")
-            return f"{NUMBER}{profile.unit}"
+        if profile.form is not None:
+            return _form_role(draft, profile)
         new = kind_of(name)
         fewest = 1 if new in self._kinds else REPEATS
         separator = None if self._has_edges else kind_separator(profile, fewest=fewest)
@@ -116,20 +156,22 @@ class Mapper:
             draft.unclear.append(f"{name}: a key by its name, which leads to no table")
         is_corpus = draft.type == CHUNK  # what its passages share is said of them, and no answer
         if separator is None or new in self._types or is_code or is_corpus:  # a code is that of another column
-            return PROPERTY
+            return _form_role(draft, profile)
         values = counted(len(profile.counts), "different value")
         draft.guesses.append(f"{name}: {values} in {counted(profile.filled, 'row')} become nodes too")
         return str(ColumnLink(new, "", edge_type_of_column(name), "", separator))
 
-    def _named_roles(self, draft: Draft, same: tuple[str, TableKey] | None) -> tuple[dict[str, str], list[str]]:
+    def _named_roles(self, draft: Draft) -> tuple[dict[str, str], list[str]]:
         """Return the roles of the columns that name the rows, and why."""
         roles = {**dict.fromkeys(draft.private, IGNORED), **draft.given}
         why = ["type as given" if draft.called else "type by the file's name"]
+        same = self._same[draft.file]
         if draft.declared:
             why.append("foreign keys as the database declares them")
         if same is not None:
-            roles[same[0]] = str(ColumnLink(same[1].table, same[1].column, "", "same"))
-            draft.guesses.append(f"{same[0]}: each row says more of a row of {same[1].table}")
+            link = draft.links[same]
+            roles[same] = str(ColumnLink(link.to, link.key, "", "same"))
+            draft.guesses.append(f"{same}: each row says more of a row of {link.to}")
         elif draft.id_name is None:
             draft.guesses.append(f"no column has a value of its own in each row: ids are {draft.type}:LINE")
         else:
@@ -143,3 +185,49 @@ class Mapper:
             if name not in draft.given and NODE_RANKS.get(plainly(name), ("", 0))[0] != "name":
                 draft.guesses.append(f"{name}: taken for the name")
         return roles, why
+
+
+def edge_type_of_column(column: str) -> str:
+    """Return the type of the edges that a column makes: its name, without the words for keys."""
+    return without_key(column) or column
+
+
+def _colliding(keys: Sequence[TableKey]) -> set[str]:
+    """Return the types whose ids are ids of another table too."""
+    return {
+        key.table
+        for key in keys
+        for other in keys
+        if other is not key and other.table != key.table and not set(key.values).isdisjoint(other.values)
+    }
+
+
+def _form_role(draft: Draft, profile: ColumnProfile) -> str:
+    """Return the role of a column of numbers or dates that cells alone do not tell; `property` for others."""
+    form = profile.form
+    if isinstance(form, Numbers):
+        if form.is_open:
+            draft.guesses.append(f"{profile.name}: 1,234 may be thousands or decimals; taken for thousands")
+        if form.unit or any(isinstance(number(value), str) for value in profile.counts):
+            return role_of_form(form)
+    elif isinstance(form, Dates):
+        if form.is_open:
+            draft.guesses.append(f"{profile.name}: no day is over 12; taken for month first")
+        if form.order != "iso":
+            return role_of_form(form)
+    elif profile.list_separator:
+        return f"list {profile.list_separator}"
+    elif profile.kind == "code" and any(not isinstance(number(value), str) for value in profile.counts):
+        return "code"
+    return PROPERTY
+
+
+def _ordered(roles: Mapping[str, str], draft: Draft) -> dict[str, str]:
+    """Return the roles in the order of the columns, those of one role best first."""
+
+    def order(name: str) -> int:
+        if roles[name] == "name part":
+            return draft.names.index(name)
+        return NODE_RANKS.get(plainly(name), ("", 0))[1] if roles[name] in ("name", "type", "text", "aliases") else -1
+
+    return {name: roles[name] for name in sorted(roles, key=order)}

@@ -14,7 +14,13 @@ A role is written as text, so that a person can read and change it:
                                 each row has an edge to the row of styles whose `code` is the value
     edge country -> new country each row has an edge to a node that is made of the value
     same title.tconst           the row says more of the row of titles whose `tconst` is the value: no node of its own
-    number kg                   numbers with their unit, `5400 kg`: kept as the property COLUMN_kg, 5400
+    number, number kg           numbers, `1,234.50` or `5400 kg`: kept as numbers, as the property COLUMN_kg with a unit
+    comma number, comma number kg
+                                numbers with a decimal comma, `1.234,5 kg`
+    date d/m/y                  dates in this order, `31/12/2024`, kept as ISO 8601 has them; also m/d/y, y/m/d, yyyymmdd
+    date in words               dates as `3 March 2024`
+    list |                      several values, parted by this sign
+    code                        kept as it is written, `01067`, also where it could be a number
     property, ignored           kept with the node or edge; left out
 
 `split |` at the end of a role says what parts the values of a cell. Several columns of a role are written best first.
@@ -28,9 +34,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
 from orienteer.errors import BadInput
+from orienteer.ingest.tables.forms import Dates, Form, Numbers
 from orienteer.ingest.tables.type_names import words_of
-from orienteer.records import Record
-from orienteer.text.units import UNITS
+from orienteer.ingest.tables.values import parts_of
+from orienteer.records import JsonValue, Record
 
 Kind: TypeAlias = Literal["nodes", "edges", "both", "ignored"]
 """What the rows of a file become; `both` are nodes that have edges, or edges whose rows describe their ends."""
@@ -42,8 +49,9 @@ PLAIN = (
 """Roles without an object; a column of none of them is a property."""
 End: TypeAlias = Literal["", "source", "target", "same"]
 PROPERTY, IGNORED = "property", "ignored"
-NUMBER = "number "
-"""Before a unit, the role of a column of numbers that are written with it."""
+NUMBER, COMMA_NUMBER, DATE, LIST, CODE = "number", "comma number", "date ", "list ", "code"
+"""Roles of columns whose values are written in a form of their own; a unit, an order or a sign may follow."""
+ORDERS = ("d/m/y", "m/d/y", "y/m/d", "yyyymmdd", "in words")
 SEPARATORS = ("|", ";", ",", "json")
 """What parts the values of a cell; `json` is a list as JSON or Python writes it."""
 
@@ -84,6 +92,12 @@ class FileMapping(Record):
         return [column for column, role in self.columns.items() if role in roles]
 
     @property
+    def formed(self) -> dict[str, FormedColumn]:
+        """Return the columns whose values are written in a form of their own."""
+        columns = {column: formed_column(column, role) for column, role in self.columns.items()}
+        return {column: formed for column, formed in columns.items() if formed is not None}
+
+    @property
     def links(self) -> dict[str, ColumnLink]:
         """Return the columns whose values name other nodes."""
         links = {column: link_of(role) for column, role in self.columns.items()}
@@ -108,27 +122,61 @@ class ColumnLink:
         return f"{self.end or f'edge {self.edge_type} ->'} {to}{split}"
 
 
-def unit_of(role: str) -> str | None:
-    """Return the unit of a column of numbers with their unit, None for another role."""
-    unit = role.removeprefix(NUMBER)
-    return unit if unit != role and unit in UNITS else None
+@dataclass(frozen=True, slots=True)
+class FormedColumn:
+    """A column whose values are written in a form of its own, and how they are kept."""
+
+    column: str
+    form: Form | None = None
+    separator: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the property that keeps the values: a column's name, with the unit of its numbers."""
+        unit = self.form.unit_word if isinstance(self.form, Numbers) else ""
+        return self.column if not unit or words_of(self.column)[-1:] == (unit,) else f"{self.column}_{unit}"
+
+    def kept(self, cell: JsonValue) -> tuple[str, JsonValue]:
+        """Return the property and the value that a cell is kept as; a text of another form stays as it is."""
+        if not isinstance(cell, str):
+            return (self.name if isinstance(cell, int | float) else self.column), cell
+        if self.separator:
+            return self.name, list(parts_of(cell, self.separator))
+        value = self.form.read(cell) if self.form is not None else cell
+        return (self.column, cell) if value is None else (self.name, value)
 
 
-def measured_property(column: str, unit: str) -> str:
-    """Return the property that keeps a column's numbers: its name with the unit, where it does not end so."""
-    return column if words_of(column)[-1:] == (unit,) else f"{column}_{unit}"
+def formed_column(column: str, role: str) -> FormedColumn | None:
+    """Return how the values of a column are kept that are written in a form of their own; None for another role."""
+    if role == CODE:
+        return FormedColumn(column)
+    for before, decimal in ((NUMBER, "."), (COMMA_NUMBER, ",")):
+        unit = role.removeprefix(f"{before} ")
+        if role == before or (unit != role and unit.split() == [unit]):
+            return FormedColumn(column, Numbers(decimal, "" if role == before else unit))
+    order, sign = role.removeprefix(DATE), role.removeprefix(LIST)
+    if order != role and order in ORDERS:
+        return FormedColumn(column, Dates(order))
+    return FormedColumn(column, separator=sign) if sign != role and sign in SEPARATORS else None
+
+
+def role_of_form(form: Form) -> str:
+    """Return the role of a column of numbers or dates."""
+    if isinstance(form, Dates):
+        return f"{DATE}{form.order}"
+    return f"{NUMBER if form.decimal == '.' else COMMA_NUMBER} {form.unit_word}".strip()
 
 
 def link_of(role: str) -> ColumnLink | None:
     """Return the link that a role is, None for a plain role. Raises `BadInput` for text that is no role."""
-    if role in (*PLAIN, PROPERTY, IGNORED) or unit_of(role) is not None:
+    if role in (*PLAIN, PROPERTY, IGNORED) or formed_column("", role) is not None:
         return None
     parts = _LINK.fullmatch(role)
     node_type, dot, key = parts["node_type"].partition(".") if parts is not None else ("", "", "")
     if parts is None or bool(parts["new"]) == bool(dot):
         raise BadInput(
-            f"{role!r} is no role of a column: write one of {', '.join((*PLAIN, PROPERTY, IGNORED))}, "
-            "'number UNIT', "
+            f"{role!r} is no role of a column: write one of {', '.join((*PLAIN, PROPERTY, IGNORED, CODE))}, "
+            "'number UNIT', 'comma number UNIT', 'date d/m/y', 'list |', "
             "'edge TYPE -> TABLE.COLUMN', 'edge TYPE -> new TYPE', 'source TABLE.COLUMN' or 'target TABLE.COLUMN'"
         )
     end = cast(End, parts["end"] or "")  # the pattern allows no other

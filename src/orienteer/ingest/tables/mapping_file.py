@@ -26,7 +26,9 @@ HEAD = """\
 # encoding: of a text whose bytes do not show it, as it was guessed: utf-8, cp1252, cp1250, cp1251 ...
 # Roles of columns: id, prefixed id (the type is put before it), name, name part, text, aliases, type, weight, label,
 # source, target, property, ignored, and what leads to other nodes:
-#   "number kg"                    numbers written with their unit, kept as the property COLUMN_kg
+#   "number", "number kg"          numbers, with their unit kept as the property COLUMN_kg; "comma number": 1.234,5
+#   "date d/m/y"                   dates in this order, or m/d/y, y/m/d, yyyymmdd, in words
+#   "list |", "code"               several values in a cell; kept as it is written, 01067
 #   "edge TYPE -> TABLE.COLUMN"    an edge to the row of another table that has the value in this column
 #   "edge TYPE -> new TYPE"        an edge to a node that is made of the value; "property" leaves it a property
 #   "source TABLE.COLUMN", "target TABLE.COLUMN", "source new TYPE"   the ends of edges

@@ -14,7 +14,7 @@ from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.cells import blank_rows, has_objects, is_text, is_text_or_nothing
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
-from orienteer.ingest.tables.mapping import IGNORED, FileMapping, measured_property, unit_of
+from orienteer.ingest.tables.mapping import IGNORED, FileMapping
 from orienteer.ingest.tables.values import (
     identifier,
     is_prose,
@@ -27,7 +27,6 @@ from orienteer.ingest.tables.values import (
     text_of,
 )
 from orienteer.records import JsonValue, Node
-from orienteer.text.units import measured
 
 DEFAULT_TYPE = "node"
 """What a row of a corpus is where it says nothing else."""
@@ -90,6 +89,7 @@ class NodeMaker:
         self._type = (mapping.type if mapping else None) or DEFAULT_TYPE
         self._is_prefixed = mapping is not None and bool(mapping.having("prefixed id"))
         self._linked = mapping.links if mapping else {}
+        self._formed = mapping.formed if mapping else {}
         self._line = 0
         self.links: dict[str, list[LinkCell]] = {name: [] for name in self._linked}
         """Of each column that names other nodes, its cells."""
@@ -126,9 +126,11 @@ class NodeMaker:
         if id_column is None or id_column not in batch.columns:
             return None
         roles = {name: self._roles.of(name)[0] for name in batch.columns if name != id_column}
-        own, called = ([name for name, role in roles.items() if role == kind] for kind in ("", "aliases"))
+        own, called, formed = (
+            [name for name, role in roles.items() if role == kind] for kind in ("", "aliases", "formed")
+        )
         named = {role: name for name, role in roles.items() if role in ("name", "text", "type")}
-        if len(own) + len(called) + len(named) < sum(role != IGNORED for role in roles.values()):
+        if len(own) + len(called) + len(formed) + len(named) < sum(role != IGNORED for role in roles.values()):
             return None
         ids = batch.columns[id_column]
         if not is_text(ids):
@@ -146,7 +148,9 @@ class NodeMaker:
             types=types,
             names=names,
             texts=texts if is_text(texts) else [text or "" for text in texts],
-            properties={name: self._property(batch.columns[name]) for name in own} | further,
+            properties={name: self._property(batch.columns[name]) for name in own}
+            | self._forms(batch, formed)
+            | further,
             aliases=_aliases([batch.columns[name] for name in called], names) if called else None,
         )
 
@@ -168,6 +172,19 @@ class NodeMaker:
         if self._is_text:
             return [number(cell) if cell else None for cell in cells]
         return list(map(plain, cells))
+
+    def _forms(self, batch: Batch, names: Sequence[str]) -> dict[str, list[JsonValue]]:
+        """Return the properties that columns of a form of their own become; what is of another form keeps the column's name."""
+        properties: dict[str, list[JsonValue]] = {}
+        for name in names:
+            cells = batch.columns[name]
+            coded = cells.values if isinstance(cells, CodedColumn) else cells
+            kept = [self._formed[name].kept(cell) if (cell := plain(value)) is not None else None for value in coded]
+            rows = kept if coded is cells else [kept[code] for code in cells.codes.tolist()]
+            for place, pair in enumerate(rows):
+                if pair is not None:
+                    properties.setdefault(pair[0], [None] * len(batch))[place] = pair[1]
+        return properties
 
     def node(self, node_id: str, row: Mapping[str, Any]) -> Node:  # Any: whatever a file format can hold
         """Make a node of one row: of its columns, then of the keys of the objects that they hold."""
@@ -209,8 +226,9 @@ class NodeMaker:
             self._tally.leave_out(column)
         elif role == "link":
             self._take_link(cells, column, cell)
-        elif (unit := unit_of(role)) is not None:
-            self._take_number(cells, column, unit, cell)
+        elif role == "formed":
+            name, kept = self._formed[column].kept(cell)
+            cells.properties[name] = kept
         elif role == "explode":
             nodes, members = self.members.setdefault(column, ([], []))
             several = list(dict.fromkeys(items(cell)))
@@ -218,14 +236,6 @@ class NodeMaker:
             members += several
         elif role != IGNORED:
             cells.take_best(role, rank, stored or column, cell)
-
-    def _take_number(self, cells: _Cells, column: str, unit: str, cell: JsonValue) -> None:
-        """Take a number that is written with the unit of its column; another text stays as it is."""
-        written = measured(cell) if isinstance(cell, str) else None
-        if written is not None and written[1] == unit:
-            cells.properties[measured_property(column, unit)] = number(written[0])
-        else:
-            cells.properties[column] = cell
 
     def _take_link(self, cells: _Cells, column: str, cell: JsonValue) -> None:
         """Take a cell that names other nodes. Words stay a property too; numbers say nothing but where they lead."""

@@ -1,31 +1,60 @@
-"""What the columns of a table hold, counted in a first reading: values, what says nothing, numbers, lists."""
+"""What the columns of a table hold, told by all of their values, which are counted in one reading."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS
 from orienteer.ingest.tables.cells import holds
+from orienteer.ingest.tables.forms import MOST_SHAPES, Dates, Form, Numbers, dates_of, numbers_of, shape
 from orienteer.ingest.tables.plan import Table
+from orienteer.ingest.tables.type_names import is_code, is_key, is_year
 from orienteer.ingest.tables.values import identifier, is_prose, items, numeric
-from orienteer.text.units import measured
 
-NULL_WORDS = ("n/a", "N/A", "NA", "-", "null", "NULL", "None", "NaN", "nan", "\\N", "#N/A", "<NA>")
+NULL_WORDS = (
+    "n/a",
+    "N/A",
+    "NA",
+    "-",
+    "–",
+    "—",
+    "null",
+    "NULL",
+    "None",
+    "NaN",
+    "nan",
+    "\\N",
+    "#N/A",
+    "<NA>",
+    "(null)",
+    "k.A.",
+)
 """Words that say that there is no value, in tables of text."""
 MOST_VALUES = 2_000_000
 """Different values of a column that are counted: what has more is compared with nothing."""
 MOST_CHARACTERS = 1 << 27
 """Characters of a column's different values that are counted."""
-FEWEST_MEASURED = 2
-"""Different values that show that a column holds numbers with their unit."""
 SAME_FORM = 0.8
 """Share of a column's other values that have the form of `NA` or `-` where these are values themselves."""
 FEWEST_LISTS = 0.6
 """Share of cells in brackets that make a column one of lists."""
+SOME_VALUES = 2_000
+"""Values that tell codes from names and texts."""
+TRUTHS = frozenset(
+    frozenset(pair.split())
+    for pair in ("yes no", "true false", "y n", "t f", "ja nein", "j n", "oui non", "si no", "sí no", "sim não", "x")
+)
+"""The two words, or the one, of columns that say yes or no."""
+LONGEST_PART, MOST_BLANKS = 40, 4
+"""Characters, and blanks, of a part of a list."""
+
+Kind: TypeAlias = Literal["empty", "number", "date", "truth", "code", "name", "prose", "list"]
+"""What the values of a column are; `name` for short texts."""
 
 
 @dataclass(eq=False)
@@ -43,6 +72,10 @@ class ColumnProfile:
     has_lists: bool = False
     """Some cells are lists of the file's format."""
     characters: int = 0
+    decimal: str = ""
+    """The decimal sign of the table's other columns, where this one leaves it open."""
+    order: str = ""
+    """The order of the table's other dates, where these leave it open."""
 
     @cached_property
     def filled(self) -> int:
@@ -56,16 +89,80 @@ class ColumnProfile:
 
     @cached_property
     def is_numeric(self) -> bool:
-        """Return whether all values are numbers."""
+        """Return whether all values are numbers as programs write them."""
         return self.is_whole and bool(self.counts) and all(numeric(value) is not None for value in self.counts)
 
     @cached_property
-    def unit(self) -> str | None:
-        """Return the unit with which all values are written, several of them at least: `kg` of `5400 kg`."""
-        if not self.is_whole or len(self.counts) < FEWEST_MEASURED or self.has_lists:
+    def shapes(self) -> Counter[str] | None:
+        """Count the shapes of the values; None for texts, which have too many."""
+        shapes = Counter[str]()
+        for value in self.counts:
+            shapes[shape(value)] += 1
+            if len(shapes) > MOST_SHAPES:
+                return None
+        return shapes
+
+    @cached_property
+    def form(self) -> Form | None:
+        """Return how the values are numbers or dates, None where some are neither."""
+        if not self.is_whole or not self.counts or self.has_lists or self.shapes is None:
             return None
-        units = {written[1] if (written := measured(value)) is not None else None for value in self.counts}
-        return units.pop() if len(units) == 1 else None
+        dates = dates_of(self.shapes, self.counts, self.order)
+        if dates is not None:
+            return dates
+        numbers = numbers_of(self.shapes, self.decimal)
+        if numbers is None or numbers.unit:
+            return numbers
+        is_coded = is_code(self.name) and all(value.isdigit() for value in self.counts)
+        return (
+            None
+            if is_coded or any(value[0] == "0" and value[1:].isdigit() and len(value) > 1 for value in self.counts)
+            else numbers
+        )
+
+    @cached_property
+    def kind(self) -> Kind:
+        """Return what the values are."""
+        if not self.is_whole:
+            return "prose"
+        if not self.counts:
+            return "empty"
+        if self.has_lists or self.separators == ("json",):
+            return "list"
+        if self.form is not None:
+            return "number" if isinstance(self.form, Numbers) else "date"
+        if frozenset(value.casefold() for value in list(self.counts)[:3]) in TRUTHS:
+            return "truth"
+        if self.is_prose:
+            return "prose"
+        some = list(self.counts)[:SOME_VALUES]
+        coded = sum(
+            1
+            for value in some
+            if " " not in value and (len(value) < 3 or value.isupper() or any(map(str.isdigit, value)))
+        )
+        return "code" if 2 * coded > len(some) else "name"
+
+    @cached_property
+    def whole_numbers(self) -> list[int] | None:
+        """Return the values in order where all are whole numbers from nought on; None where some are none."""
+        if self.kind != "number" or not all(value.removesuffix(".0").isdecimal() for value in self.counts):
+            return None
+        return sorted({int(value.removesuffix(".0")) for value in self.counts})
+
+    @cached_property
+    def is_counter(self) -> bool:
+        """Return whether the values only number the rows, from 0 or 1 on."""
+        whole = self.whole_numbers
+        return self.is_key and whole is not None and whole[0] < 2 and whole[-1] - whole[0] == self.rows - 1
+
+    @cached_property
+    def has_years(self) -> bool:
+        """Return whether the values are years: all have four digits, and the column's name or their range says so."""
+        whole = self.whole_numbers
+        if not whole or not 1000 <= whole[0] <= whole[-1] <= 9999:
+            return False
+        return is_year(self.name) or (not is_key(self.name) and whole[0] > 1500 and whole[-1] < 2100)
 
     @cached_property
     def has_words(self) -> bool:
@@ -92,6 +189,38 @@ class ColumnProfile:
             return ("json",)
         return tuple(mark for mark in ("|", ";", ",") if any(mark in value for value in self.counts))
 
+    @cached_property
+    def list_separator(self) -> str:
+        """Return what parts some cells into short values, of which most are in other cells too; empty for no lists.
+
+        Commas part lists only where cells have different numbers of them: `City, State` is one value.
+        """
+        if self.kind not in ("code", "name"):
+            return ""
+        for mark in self.separators:
+            parts = [[part.strip() for part in value.split(mark)] for value in self.counts]
+            several = [cell for cell in parts if len(cell) > 1]
+            counts = Counter(part for cell in parts for part in set(cell) if part)
+            is_short = all(len(part) < LONGEST_PART and part.count(" ") <= MOST_BLANKS for part in counts)
+            if not is_short or 20 * len(several) <= len(parts):
+                continue
+            recurring = sum(1 for cell in several if all(counts[part] > 1 for part in cell if part))
+            lengths = set(map(len, parts))
+            if mark != ",":
+                if len(several) > 1 or recurring:
+                    return mark
+            elif 2 * recurring >= len(several) and len(lengths) > 1 and min(lengths) == 1:
+                return mark
+        return ""
+
+    def density(self, values: Collection[int]) -> float:
+        """Return the chance that a whole number in the range of some values is one of this column's."""
+        whole = self.whole_numbers or []
+        if not values or not whole:
+            return 1.0
+        inside = bisect_right(whole, max(values)) - bisect_left(whole, min(values))
+        return max(len(whole) / (whole[-1] + 1), min(1.0, inside / (max(values) + 1)))
+
 
 def profiles_of(table: Table, names: Collection[str] | None = None) -> dict[str, ColumnProfile]:
     """Read a table once, and return the profiles of its columns, or of some of them."""
@@ -102,9 +231,11 @@ def profiles_of(table: Table, names: Collection[str] | None = None) -> dict[str,
             profile.rows += len(batch)
             if profile.is_whole:
                 _count(profile, batch.columns.get(name, ()))
-    if table.format.is_text:
-        for profile in profiles.values():
+    for profile in profiles.values():
+        _strip(profile)
+        if table.format.is_text:
             _take_nulls(profile)
+    _settle(profiles.values())
     return profiles
 
 
@@ -118,20 +249,46 @@ def columns_with_nulls(table: Table, names: Collection[str]) -> set[str]:
 
 def _count(profile: ColumnProfile, values: Sequence[Any]) -> None:
     texts: list[str] = []
-    for value in values:
-        if isinstance(value, list | tuple | dict):
-            profile.has_lists = True
-            texts += items(list(value)) if not isinstance(value, dict) else []
-        else:
-            texts.append(identifier(value).strip())
+    if set(map(type, values)) <= {str}:
+        texts = list(values)
+    else:
+        for value in values:
+            if isinstance(value, list | tuple | dict):
+                profile.has_lists = True
+                texts += items(list(value)) if not isinstance(value, dict) else []
+            else:
+                texts.append(identifier(value))
     before = len(profile.counts)
     profile.counts.update(texts)
-    del profile.counts[""]
     if len(profile.counts) > before:
         profile.characters += sum(map(len, texts))
     if len(profile.counts) > MOST_VALUES or profile.characters > MOST_CHARACTERS:
         profile.is_whole = False
         profile.counts.clear()
+
+
+def _strip(profile: ColumnProfile) -> None:
+    """Count values with blanks around them as those without; cells of blanks say nothing."""
+    for text in [text for text in profile.counts if text != text.strip()]:
+        profile.counts[text.strip()] += profile.counts.pop(text)
+    del profile.counts[""]
+
+
+def _settle(profiles: Iterable[ColumnProfile]) -> None:
+    """Give columns that leave decimal sign or order of dates open what the other columns of the table prove."""
+    forms = [(profile, profile.form) for profile in profiles]
+    signs = Counter(form.decimal for _, form in forms if isinstance(form, Numbers) and form.is_proved)
+    orders = Counter(
+        form.order for _, form in forms if isinstance(form, Dates) and form.is_proved and "/" in form.order
+    )
+    for profile, form in forms:
+        if form is None or not form.is_open:
+            continue
+        if isinstance(form, Numbers) and signs:
+            profile.decimal = signs.most_common(1)[0][0]
+        elif isinstance(form, Dates) and orders:
+            profile.order = orders.most_common(1)[0][0]
+        del profile.form
 
 
 def _take_nulls(profile: ColumnProfile) -> None:

@@ -17,9 +17,9 @@ from orienteer.ingest.tables.assignment import ImportPlan, MappedTable
 from orienteer.ingest.tables.columns import Columns, EdgeRoles, check_named
 from orienteer.ingest.tables.edges import EdgeMaker
 from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.links import key_value
 from orienteer.ingest.tables.mapping import ColumnLink, FileMapping
 from orienteer.ingest.tables.nodes import NodeMaker, explode
-from orienteer.ingest.tables.references import key_value
 from orienteer.ingest.tables.values import identifier, parts_of
 from orienteer.records import Node
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import lru_cache
+from importlib.resources import files
 
 IRREGULAR = {
     **{"people": "person", "children": "child", "men": "man", "women": "woman", "mice": "mouse", "feet": "foot"},
@@ -59,8 +61,14 @@ _OF_GRAPHS = frozenset(
     ]
 )
 """Words of a folder's name that say that a graph is in it, and not of what."""
-KEY_WORDS = frozenset({"id", "ids", "key", "keys", "code", "codes", "nr", "no", "num", "number", "ref", "fk", "pk"})
-"""Words at an end of a column's name that say that it holds keys."""
+_HEADERS = {
+    what: frozenset(words.casefold().split())
+    for what, words in tomllib.loads((files(__package__) / "headers.toml").read_text(encoding="utf-8")).items()
+}
+KEY_WORDS, NAME_WORDS = _HEADERS["keys"], _HEADERS["names"]
+"""Words in a column's name that say that it holds keys, and names."""
+FIRST_NAMES, LAST_NAMES = _HEADERS["first_names"], _HEADERS["last_names"]
+"""Words of columns that make a person's name together."""
 _PARTS = re.compile(r"[\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -120,3 +128,23 @@ def is_key(column: str) -> bool:
     """Return whether a column's name says that it holds keys."""
     words = words_of(column)
     return bool({words[0], words[-1]} & KEY_WORDS) if words else False
+
+
+def is_code(column: str) -> bool:
+    """Return whether a column's name says that its numbers are codes, as those of posts and telephones."""
+    return not _HEADERS["codes"].isdisjoint(words_of(column))
+
+
+def is_year(column: str) -> bool:
+    """Return whether a column's name says that it holds years."""
+    return not _HEADERS["years"].isdisjoint(words_of(column))
+
+
+@lru_cache(maxsize=4096)
+def stem_of(name: str) -> tuple[str, ...]:
+    """Return the words of a name in the singular, without those for keys and names: `home team` of `HomeTeamIDs`."""
+    words = words_of(name)
+    stem = tuple(singular(word) for word in words if word not in KEY_WORDS | NAME_WORDS)
+    if len(stem) == 1 and stem[0].endswith("id") and len(stem[0]) > len("paid") and not stem[0].endswith("oid"):
+        return (stem[0].removesuffix("id"),)  # movieid
+    return stem

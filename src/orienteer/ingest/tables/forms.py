@@ -1,0 +1,264 @@
+"""How the values of a column are written: numbers with their decimal sign and unit, dates with their order.
+
+All values decide, by their shapes: `12.50 kg` and `99.90 kg` are one, digits made alike. A column has one form or none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import TypeAlias
+
+from orienteer.text.units import measured
+
+CURRENCIES: Mapping[str, str] = {
+    **{"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr", "R$": "brl", "US$": "usd", "zł": "pln", "Kč": "czk"},
+    **{
+        code: code.casefold()
+        for code in [
+            "CHF",
+            "EUR",
+            "USD",
+            "GBP",
+            "JPY",
+            "INR",
+            "BRL",
+            "SEK",
+            "NOK",
+            "DKK",
+            "PLN",
+            "CZK",
+            "HUF",
+            "CNY",
+            "AUD",
+            "CAD",
+        ]
+    },
+}
+"""Signs of money, which may stand before a number, and the unit that each is."""
+MONTHS: Mapping[str, int] = {
+    short: number
+    for names in (
+        "january february march april may june july august september october november december",
+        "januar februar märz april mai juni juli august september oktober november dezember",
+        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+        "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+        "januari februari maart april mei juni juli augustus september oktober november december",
+        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
+    )
+    for number, name in enumerate(names.split(), 1)
+    for short in (name, name[:3], name[:4])
+}
+MOST_SHAPES = 3_000
+"""Shapes of a column from which on its values are texts."""
+GROUP_SIGNS = " \u00a0\u2009\u202f'’"
+"""What may part groups of three digits, besides dot and comma."""
+FEWEST_COMPACT = 3
+"""Different values of eight digits that are dates if all of them can be."""
+
+_DIGITS = str.maketrans("12345678", "9" * 8)
+_NUMBER = re.compile(
+    rf"(?P<open>\()?\s?(?P<sign>[-+−])?\s?(?P<before>[^\W\d_]{{1,3}}\.?|[A-Z]{{0,2}}\$|[^\w\s.,()'’+−-])?\s?(?P<inner>[-+−])?"
+    rf"(?P<body>\d[\d.,{GROUP_SIGNS}]*\d|\d|[.,]\d+)(?:[.,][-–—])?(?P<power>[eE][-+]?\d+)?"
+    rf"(?P<gap>\s*)(?P<unit>[^\W\d_][^\W\d_.]{{0,9}}(?:/[^\W\d_]{{1,5}})?[²³]?|°?[CF]|[^\w\s.,()'’+−-]{{1,2}})?\s?(?P<behind>-)?(?P<close>\))?"
+)
+_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?")
+_PARTED = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{2,4})(?:,? (\d{1,2}:\d\d(?::\d\d)?)(?: ?([AaPp])\.?[Mm]\.?)?)?")
+_WORDED = re.compile(
+    r"(?:[^\W\d]+, )?(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.|er|º)?(?: de)? (?P<month>[^\W\d]{3,12})\.?,?(?: de)? (?P<year>\d{4})"
+    r"|(?P<month2>[^\W\d]{3,12})\.? (?P<day2>\d{1,2})(?:st|nd|rd|th)?,? (?P<year2>\d{4}))"
+)
+_THIS_CENTURY = 40
+"""Years of two digits up to this one are of this century."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """How a column writes numbers."""
+
+    decimal: str = "."
+    unit: str = ""
+    """As it is written: `kg`, `€`."""
+    is_proved: bool = False
+    """Some value can be read in no other way."""
+    is_open: bool = False
+    """Some value, `1,234`, may be thousands or decimals."""
+
+    def read(self, text: str) -> int | float | None:
+        """Return the number that a value of the column is, None for a text of another form."""
+        found = _NUMBER.fullmatch(text.strip())
+        if found is None:
+            return None
+        grouping = GROUP_SIGNS + ("," if self.decimal == "." else ".")
+        digits = found["body"].translate({ord(sign): None for sign in grouping}).replace(",", ".")
+        try:
+            number = float(digits + (found["power"] or "")) if found["power"] or "." in digits else int(digits)
+        except ValueError:
+            return None
+        is_negative = found["open"] or found["behind"] or {found["sign"], found["inner"]} & {"-", "−"}
+        return -number if is_negative else number
+
+    @property
+    def unit_word(self) -> str:
+        """Return the unit as a word for the name of a property: `eur` of `€`; empty for none."""
+        if self.unit in CURRENCIES:
+            return CURRENCIES[self.unit]
+        known = measured(f"1 {self.unit}") if self.unit else None
+        return known[1] if known is not None else self.unit.casefold() if self.unit.isalpha() else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """How a column writes dates: `iso`, `y/m/d`, `d/m/y`, `m/d/y`, `yyyymmdd`, or `in words`."""
+
+    order: str = "iso"
+    is_proved: bool = False
+    """Some value can be read in no other way."""
+    is_open: bool = False
+    """No value tells day from month."""
+
+    def read(self, text: str) -> str | None:
+        """Return a value of the column as ISO 8601 has it, None for a text of another form."""
+        text = text.strip()
+        try:
+            if self.order == "iso":
+                found = _ISO.fullmatch(text)
+                return text if found and date(*map(int, found.groups())) else None
+            if self.order == "yyyymmdd":
+                return date(int(text[:4]), int(text[4:6]), int(text[6:])).isoformat()
+            if self.order == "in words":
+                worded = _WORDED.fullmatch(text)
+                if worded is None:
+                    return None
+                year, month, day = (worded[name] or worded[f"{name}2"] for name in ("year", "month", "day"))
+                return date(int(year), MONTHS[month.casefold()], int(day)).isoformat()
+            found = _PARTED.fullmatch(text)
+            if found is None:
+                return None
+            parts = dict(zip(self.order.split("/"), (found[1], found[3], found[4]), strict=True))
+            day = date(_whole_year(parts["y"]), int(parts["m"]), int(parts["d"])).isoformat()
+            return f"{day}T{_clock(found[5], found[6])}" if found[5] else day
+        except (ValueError, KeyError):
+            return None
+
+
+Form: TypeAlias = Numbers | Dates
+
+
+def shape(value: str) -> str:
+    """Return a value with its digits made alike, but for noughts at its head: `99.99 kg` of `12.50 kg`."""
+    alike = value.translate(_DIGITS).replace("0", "9")
+    return f"0{alike[1:]}" if value[:1] == "0" else alike
+
+
+def numbers_of(shapes: Mapping[str, int], decimal: str = "") -> Numbers | None:
+    """Return how values of these shapes are numbers, None where some are none.
+
+    `decimal` is the sign of the table's other columns, for a column that proves none.
+    """
+    units: set[str] = set()
+    proofs: set[str] = set()
+    is_open = False
+    for one in shapes:
+        found = _NUMBER.fullmatch(one)
+        if found is None or bool(found["open"]) != bool(found["close"]):
+            return None
+        before, unit = (found["before"] or "").strip(), found["unit"] or ""
+        if (before and (before not in CURRENCIES or unit)) or not _is_unit(unit, is_glued=not found["gap"]):
+            return None
+        signs = _decimal_signs(found["body"])
+        if not signs:
+            return None
+        if len(signs) == 1:
+            proofs |= signs
+        is_open |= len(signs) > 1 and not found["body"].isdigit() and ("," in found["body"] or "." in found["body"])
+        units.add(before or unit)
+    named = units - {""}
+    if len(proofs) > 1 or len(named) > 1 or (named and "" in units and not named <= {*CURRENCIES, "%"}):
+        return None
+    sign = next(iter(proofs), "") or decimal
+    is_unknown = is_open and not proofs
+    return Numbers(sign or ".", next(iter(named), ""), bool(proofs), is_unknown and not decimal)
+
+
+def dates_of(shapes: Mapping[str, int], values: Collection[str], order: str = "") -> Dates | None:
+    """Return how values are dates, None where some are none.
+
+    `order` is that of the table's other dates, for a column in which no day is over 12.
+    """
+    if all(map(_ISO.fullmatch, shapes)):
+        return _all_read(Dates("iso"), values)
+    if len(values) >= FEWEST_COMPACT and set(shapes) == {"99999999"}:
+        return (
+            _all_read(Dates("yyyymmdd", is_proved=True), values)
+            if all("1850" < v[:4] < "2100" for v in values)
+            else None
+        )
+    if all(map(_WORDED.fullmatch, shapes)):
+        return _all_read(Dates("in words", is_proved=True), values)
+    if not all(map(_PARTED.fullmatch, shapes)):
+        return None
+    parts = [found for value in values if (found := _PARTED.fullmatch(value.strip())) is not None]
+    if all(len(found[1]) == len("2001") for found in parts):
+        return _all_read(Dates("y/m/d", is_proved=True), values)
+    if any(len(found[1]) > len("31") for found in parts):
+        return None
+    first, second = (max(int(found[place]) for found in parts) for place in (1, 3))
+    is_dotted = all(found[2] == "." for found in parts)  # nobody writes the month first with dots
+    if first > 12 or second > 12 or is_dotted:
+        return _all_read(Dates("m/d/y" if second > 12 else "d/m/y", is_proved=True), values)
+    return _all_read(Dates(order or "m/d/y", is_open=not order), values)
+
+
+def _is_unit(unit: str, *, is_glued: bool) -> bool:
+    """Return whether what stands behind a number is its unit, and not the end of a code or an address."""
+    if not unit or unit in CURRENCIES or measured(f"1{'' if is_glued else ' '}{unit}") is not None:
+        return True
+    return not unit[:1].isalpha() or (not is_glued and unit == unit.casefold())
+
+
+def _decimal_signs(body: str) -> set[str]:
+    """Return the signs that may part the decimals of a number: both where it has none, nothing where it is no number."""
+    grouped = re.split(f"[{GROUP_SIGNS}]", body)
+    if len(grouped) > 1:
+        last, sign, _ = grouped[-1].partition("." if "." in grouped[-1] else ",")
+        return ({sign} if sign else {".", ","}) if _are_groups([*grouped[:-1], last]) else set()
+    dots, commas = body.count("."), body.count(",")
+    if not dots and not commas:
+        return {".", ","}
+    if dots and commas:
+        decimal, other = (".", ",") if body.rfind(".") > body.rfind(",") else (",", ".")
+        return {decimal} if body.count(decimal) == 1 and _are_groups(body.split(decimal)[0].split(other)) else set()
+    sign, other = (".", ",") if dots else (",", ".")
+    groups = body.split(sign)
+    if len(groups) > 2:
+        return {other} if _are_groups(groups) else set()
+    return {".", ","} if _are_groups(groups) and groups[0][0] != "0" else {sign}
+
+
+def _are_groups(groups: list[str]) -> bool:
+    first, *rest = groups
+    return first.isdigit() and len(first) <= 3 and all(len(group) == 3 and group.isdigit() for group in rest)
+
+
+def _all_read(form: Dates, values: Iterable[str]) -> Dates | None:
+    return form if all(form.read(value) is not None for value in values) else None
+
+
+def _whole_year(year: str) -> int:
+    if len(year) > 2:
+        return int(year)
+    return int(year) + (2000 if int(year) <= _THIS_CENTURY else 1900)
+
+
+def _clock(time: str, half: str | None) -> str:
+    """Return a time of day as ISO 8601 has it; `half` is the letter of am or pm."""
+    hour, _, rest = time.partition(":")
+    whole = int(hour) % 12 + (12 if half.casefold() == "p" else 0) if half else int(hour)
+    if whole > 23:
+        raise ValueError(time)
+    return f"{whole:02}:{rest}"

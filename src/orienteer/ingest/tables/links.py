@@ -1,0 +1,310 @@
+"""Columns that lead to the rows of a table, found by how surprising it would be that their values are its keys by chance.
+
+Words and large numbers prove much. Numbers from 1 on are in every table: they prove nothing, and a name has to lead
+there, or the rows they lead to say what the name says, or the numbers make a tree of the table's own rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from orienteer.ingest.tables.draft import Draft, Link
+from orienteer.ingest.tables.profile import ColumnProfile
+from orienteer.ingest.tables.type_names import is_key, singular, stem_of, words_of
+from orienteer.ingest.tables.values import items
+
+SURE = 8.0
+"""Bits of surprise by which a column leads to a table though its name does not."""
+WHOLE, NUMBERS_NAMED, SMALL_NAMED, WORDS_NAMED, TREE = 0.9, 0.5, 0.8, 0.3, 0.98
+"""Share of a column's different values that have to be keys: where its name does not lead there; of numbers, of small
+numbers and of words where it does; of a tree of a table's own rows."""
+LEADING = 0.7
+"""How well the name of a column of small numbers has to lead to a table."""
+LEAST_CHANCE, NO_PROOF = 0.02, 0.5
+"""The chance that a word is a key of another table at least, and the chance from which on values prove nothing."""
+TO_OTHER_KEYS = 4 * SURE
+"""Bits by which a column leads to another key than a table's ids or names."""
+SAME_ROW = 0.1
+"""Share of rows that may lead to themselves."""
+SAMPLE = 400
+"""Values of which one at least has to be a key before all are looked up."""
+SHOWN = 3
+SHORTEST = 4
+"""Letters of a word by which a longer one is meant: `dept` is none, `port` may be an airport."""
+GENERIC = frozenset(
+    {"id", "#key", "name", "code", "key", "index", "nr", "no", "number", "title", "label", "type", "value", "date"}
+)
+"""Names of columns that lead to no table in particular."""
+
+
+def closeness(column: str, table: str, key: str, name: str = "") -> float:
+    """Return how well a column's name leads to a table, from 0 to 1: by the table's name, its key's or its names'."""
+    if column.casefold() == key.casefold() and "_".join(words_of(column)) not in GENERIC:
+        return 1.0
+    own, other = stem_of(column), stem_of(table)
+    if not own:
+        return 0.0
+    if own in (other, other[-1:], stem_of(key)) or "".join(own) == "".join(other):
+        return 1.0
+    if name and own == stem_of(name):
+        return 0.9
+    if (other and own[-1] in (other[-1], "_".join(other))) or own[-1:] == stem_of(key)[-1:]:
+        return LEADING
+    for a, b in ((own[-1], other[-1]), (other[-1], own[-1])) if other else ():
+        if len(a) >= SHORTEST and a != b and (b.endswith(a) or (len(own) == 1 and b.startswith(a))):
+            return LEADING  # from_port, of airports; Kunde, of Kunden
+    return 0.0
+
+
+def find_links(drafts: Sequence[Draft]) -> dict[str, list[Link]]:
+    """Return by file all columns whose values are keys of a table, each with its surprise."""
+    found = {draft.file: _links_of(draft, drafts) for draft in drafts}
+    for draft in drafts:
+        found[draft.file] += _by_their_part(draft, drafts, found[draft.file])
+
+    def says_less(link: Link, draft: Draft) -> bool:
+        """Return whether the link the other way says more: of two keys that share values, the fuller one is led to."""
+        other = _draft_of(link.to, drafts)
+        back = next(
+            (b for b in found[other.file] if (b.column, b.to, b.key) == (link.key, draft.type, link.column)), None
+        )
+        return back is not None and other is not draft and (back.share, draft.rows) > (link.share, other.rows)
+
+    return {draft.file: [link for link in found[draft.file] if not says_less(link, draft)] for draft in drafts}
+
+
+def _draft_of(node_type: str, drafts: Sequence[Draft]) -> Draft:
+    return next(draft for draft in drafts if draft.type == node_type)
+
+
+def _links_of(draft: Draft, drafts: Sequence[Draft]) -> list[Link]:
+    found: list[Link] = []
+    unsure: list[Link] = []
+    for name, column in draft.open.items():
+        if name in draft.given or not column.counts or not _may_lead(column):
+            continue
+        for other in drafts:
+            if other is not draft and set(other.profiles) == set(draft.profiles):
+                continue  # files with the same columns hold things of one kind
+            for key, target in other.unique.items():
+                if other is draft and key == name:
+                    continue
+                link = inclusion(column, other, key, target)
+                if link is None:
+                    continue
+                if _is_proved(link, draft, column, other):
+                    found.append(link)
+                elif other is not draft and link.share == 1 and link.bits >= SURE / 2 and not column.is_key:
+                    unsure.append(link)
+    sure, taken = {(link.to, link.key) for link in found}, {link.column for link in found}
+    # One column has three of the values, another beside it a hundred.
+    return found + [link for link in unsure if (link.to, link.key) in sure and link.column not in taken]
+
+
+def _may_lead(column: ColumnProfile) -> bool:
+    return column.kind in ("code", "name", "list") or column.whole_numbers is not None
+
+
+def inclusion(column: ColumnProfile, other: Draft, key: str, target: ColumnProfile) -> Link | None:
+    """Return how far a column's values are values of a key, its cells parted where that finds more of them."""
+    if (column.whole_numbers is None) != (target.whole_numbers is None) and not column.separators:
+        return None
+    best: Link | None = None
+    for separator in dict.fromkeys(("", *column.separators)):
+        parts = parts_of_column(column, separator)
+        if not parts or not any(is_in(part, target.counts) for part, _ in zip(parts, range(SAMPLE), strict=False)):
+            continue
+        missing = [part for part in parts if not is_in(part, target.counts)]
+        share = 1 - len(missing) / len(parts)
+        if best is not None and share <= best.share + 0.2:
+            continue
+        bits = (len(parts) - len(missing)) * -math.log2(_chance(parts, target))
+        named = closeness(column.name, other.type, key, other.names[0] if len(other.names) == 1 else "")
+        is_name = other.names == (key,)
+        best = Link(column.name, other.type, key, share, bits, named, separator, tuple(missing[:SHOWN]), is_name)
+    return best
+
+
+def parts_of_column(column: ColumnProfile, separator: str) -> set[str]:
+    """Return the different values of a column, its cells parted."""
+    if separator == "json":
+        return {part.strip() for value in column.counts for part in (items(value) if not column.has_lists else [value])}
+    if not separator:
+        return set(column.counts)
+    return {part for value in column.counts for cell in value.split(separator) if (part := cell.strip())}
+
+
+def _chance(parts: Collection[str], target: ColumnProfile) -> float:
+    """Return the chance that a value of a column is one of a key's; 1 where that proves nothing."""
+    if target.whole_numbers is not None:
+        chance = target.density({int(part.removesuffix(".0")) for part in parts if part.removesuffix(".0").isdecimal()})
+    else:
+        chance = max(len(target.counts) / 26 ** min(map(len, target.counts)), LEAST_CHANCE)
+    return chance if chance < NO_PROOF else 1.0
+
+
+def _is_proved(link: Link, draft: Draft, column: ColumnProfile, other: Draft) -> bool:
+    """Return whether values, and names where these are few, prove a link."""
+    is_small = column.whole_numbers is not None and link.bits < SURE
+    if column.has_years:
+        return False
+    if other is draft:
+        return _leads_to_own_rows(link, draft, column)
+    if column.is_counter and not (link.named == 1 and is_key(link.column)):
+        return False
+    if is_small:
+        is_led = is_key(link.column) or closeness(link.column, other.type, "") >= LEADING
+        return link.named > 0 and is_led and link.share >= SMALL_NAMED
+    if link.named:
+        return link.share >= (NUMBERS_NAMED if column.whole_numbers is not None else WORDS_NAMED)
+    return link.share >= WHOLE and link.bits >= SURE and not column.is_key
+
+
+def _leads_to_own_rows(link: Link, draft: Draft, column: ColumnProfile) -> bool:
+    if link.share < (NUMBERS_NAMED if link.named else WHOLE) or column.is_counter:
+        return False
+    own = sum(1 for value, key in draft.cells(link.column, link.key) if value and value == key)
+    if link.bits < SURE:  # small numbers: a tree, whose roots have no value
+        is_tree = column.filled < draft.rows and link.share > TREE and own == 0 and len(column.counts) > 1
+        return is_tree and (is_key(link.column) or link.named > 0 or link.bits > SURE / 2) and _is_forest(draft, link)
+    return own <= SAME_ROW * column.filled
+
+
+def _is_forest(draft: Draft, link: Link) -> bool:
+    """Return whether no row is above itself, over any number of steps."""
+    above = {key: value.removesuffix(".0") for value, key in draft.cells(link.column, link.key) if value}
+    done = set[str]()
+    for start in above:
+        seen, at = set[str](), start
+        while at in above and at not in done:
+            if at in seen:
+                return False
+            seen.add(at)
+            at = above[at]
+        done |= seen
+    return True
+
+
+def _by_their_part(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link]) -> list[Link]:
+    """Return columns of small numbers whose name says what the rows are that they lead to: `brewer_id`, `town_id`.
+
+    Their name leads to no table, but a column of the one they lead to says `head brewer` or `town` of just these rows.
+    """
+    taken = {link.column for link in found}
+    more = []
+    for name, column in draft.open.items():
+        stem = stem_of(name)
+        if name in taken or name in draft.given or not stem or not column.whole_numbers or not is_key(name):
+            continue
+        fitting: list[tuple[float, Link]] = []
+        for other in drafts:
+            for key, target in other.unique.items():
+                link = inclusion(column, other, key, target) if target.whole_numbers is not None else None
+                if link is None or link.share < TREE or (other is draft and key == name):
+                    continue
+                fitting += [(bits, link) for bits in _bits_of_parts(column, stem[-1], other, key)]
+        if fitting:
+            bits, link = max(fitting, key=lambda pair: pair[0])
+            more += [replace(link, bits=bits)] if bits >= SURE / 2 else []
+    return more
+
+
+def _bits_of_parts(column: ColumnProfile, word: str, other: Draft, key: str) -> list[float]:
+    """Return how surprising it is that columns of a table say a word of the rows that another column leads to."""
+    texts = [name for name, profile in other.open.items() if profile.kind in ("name", "code") and name != key]
+    found = []
+    for name in texts:
+        if not any(word in words_of(value) for value in other.open[name].counts):
+            continue
+        rows = [(value, word in map(singular, words_of(text))) for value, text in other.cells(key, name)]
+        led = [says for value, says in rows if value in column.counts]
+        share = sum(says for _, says in rows) / len(rows)
+        if led and sum(led) >= NUMBERS_NAMED * len(led):
+            found.append(sum(led) * -math.log2(share))
+    return found
+
+
+def chosen(draft: Draft, links: Sequence[Link], drafts: Sequence[Draft]) -> dict[str, Link]:
+    """Return one link a column: by its name before others, to ids before names before other keys."""
+    best: dict[str, tuple[tuple[float, ...], Link]] = {}
+    for link in links:
+        other = _draft_of(link.to, drafts)
+        rank = 0 if link.key == other.id_name else 1 if other.names == (link.key,) else 2
+        is_beside = link.column.casefold() == link.key.casefold() and not is_key(link.column)
+        if rank == 2 and (is_beside or (not link.named and link.bits < TO_OTHER_KEYS)):
+            continue  # two tables with a column `town` lead to the same towns, and neither to the rows of the other
+        if link.column == draft.id_name and not _names_rows_of(link, draft, other):
+            continue
+        if other is draft and draft.names == (link.column,) and link.bits < TO_OTHER_KEYS:
+            continue
+        order = (
+            link.named >= 0.9,
+            other is not draft or link.bits > SURE,
+            link.share > TREE,
+            -rank,
+            link.share,
+            -other.rows,
+        )
+        if link.column not in best or order > best[link.column][0]:
+            best[link.column] = (order, link)
+    links_of = {column: link for column, (_, link) in best.items()}
+    _without_doubles(links_of, draft)
+    return links_of | _second_end(links_of, draft, drafts)
+
+
+def _names_rows_of(link: Link, draft: Draft, other: Draft) -> bool:
+    """Return whether a column of ids names the rows of another table: it is called as they are, and there are more."""
+    is_less = draft.rows < other.rows or (bool(other.names) and not draft.names and draft.rows == other.rows)
+    return other is not draft and link.named == 1 and is_less
+
+
+def _without_doubles(links: dict[str, Link], draft: Draft) -> None:
+    """Leave out one of two columns that lead to the same rows by two keys, `SourceID` and `Source`."""
+    for first in list(links):
+        for second in list(links):
+            if first == second or not {first, second} <= links.keys():
+                continue
+            a, b = links[first], links[second]
+            if a.to == b.to and a.key != b.key and _say_the_same(draft, first, second):
+                del links[min(first, second, key=lambda name: (links[name].share, is_key(name)))]
+
+
+def _say_the_same(draft: Draft, first: str, second: str) -> bool:
+    a, b = draft.profiles[first], draft.profiles[second]
+    if len(a.counts) != len(b.counts) or a.counts.keys() == b.counts.keys():
+        return False
+    return len(set(draft.cells(first, second))) == len(a.counts)
+
+
+def _second_end(links: Mapping[str, Link], draft: Draft, drafts: Sequence[Draft]) -> dict[str, Link]:
+    """Return the second column of a list of edges whose first leads to a table: `service_id`, `depends_on_id`."""
+    pair = list(draft.open)[:2]
+    if len(links) != 1 or draft.id_name is not None or next(iter(links)) not in pair or len(pair) < 2:
+        return {}
+    ((name, link),) = links.items()
+    second = next(column for column in pair if column != name)
+    a, b = draft.profiles[name], draft.profiles[second]
+    values = _draft_of(link.to, drafts).profiles[link.key].counts.keys()
+    shared = len(a.counts.keys() & b.counts.keys())
+    is_end = b.whole_numbers is not None and link.share > WHOLE and 2 * shared >= len(b.counts) > 2
+    return {second: Link(second, link.to, link.key, 1.0, 0.0, 0.0)} if is_end and b.counts.keys() <= values else {}
+
+
+def resolved(parts: Sequence[str], values: Collection[str]) -> float:
+    """Return the share of some values that are among the values of a key."""
+    return sum(1 for part in parts if is_in(part, values)) / len(parts) if parts else 0.0
+
+
+def is_in(part: str, values: Collection[str]) -> bool:
+    """Return whether a value is among the values of a key."""
+    return key_value(part, values) is not None
+
+
+def key_value(part: str, values: Collection[str] | Mapping[str, str]) -> str | None:
+    """Return the key that a value spells: itself, or `12` for the `12.0` that data frames make beside empty cells."""
+    if part in values:
+        return part
+    whole = part.removesuffix(".0")
+    return whole if whole != part and whole in values else None
