@@ -189,7 +189,8 @@ def test_null_words_are_empty_and_codes_that_look_like_them_are_not(tmp_path: Pa
         (("20m", "30m", "40m"), "weight_m", [20, 30, 40]),
         (("5400 kg", "12 km", "7 kg"), None, []),  # two units
         (("12b", "14b", "7b"), None, []),  # numbers of houses
-        (("5 stars", "3 stars", "1 stars"), None, []),  # no unit of measurement
+        (("5 stars", "3 stars", "1 stars"), "weight_stars", [5, 3, 1]),  # a unit of their own
+        (("5 Main", "3 Main", "1 Main"), None, []),  # addresses
         (("5 kg", "heavy", "7 kg"), None, []),
     ],
 )
@@ -223,7 +224,7 @@ def test_a_column_that_names_its_unit_keeps_its_name_and_a_mapping_says_so_too(t
     import_graph([folder], tmp_path / "given", options=ImportOptions(mapping=mapping))
     first, second = (node.properties for node in nodes_of(Graph.open(tmp_path / "given")))
     assert (first, second) == ({"mass_kg": "5 kg", "tag_t": 2}, {"mass_kg": "7 kg", "tag": "x"})
-    mapping.write_text(mapping.read_text().replace("number t", "number parsecs"))
+    mapping.write_text(mapping.read_text().replace("number t", "number of parsecs"))
     with pytest.raises(BadInput, match="number UNIT"):
         import_graph([folder], tmp_path / "refused", options=ImportOptions(mapping=mapping))
 

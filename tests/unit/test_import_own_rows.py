@@ -11,7 +11,7 @@ import pytest
 
 from orienteer.errors import BadInput
 from orienteer.graph import Graph
-from orienteer.ingest import ImportOptions, TableKey, import_graph, key_closeness, mappings_as_toml
+from orienteer.ingest import ImportOptions, import_graph, mappings_as_toml
 
 Rows = Sequence[Mapping[str, object]]
 
@@ -31,22 +31,24 @@ def edges_of(folder: Path, **options: bool) -> set[tuple[str, str, str]]:
     return {(edge.source, edge.type, edge.target) for edge in Graph.open(folder.parent / "graph").iter_edges()}
 
 
-@pytest.mark.parametrize(
-    ("column", "own", "expected"),
-    [
-        ("ParentId", "post", 2),
-        ("AcceptedAnswerId", "post", 2),
-        ("ReportsTo", "employee", 2),
-        ("manager", "employee", 2),
-        ("manager_employee_id", "employee", 2),
-        ("backup_employee_id", "employee", 1),
-        ("parent_category_id", "category", 2),
-        ("customer_id", "order", 0),
-        ("PostTypeId", "post", 0),
-    ],
-)
-def test_names_that_lead_to_rows_of_their_own_table(column: str, own: str, expected: int) -> None:
-    assert key_closeness(column, own, TableKey(own, "id", {"1"}, True, False, 0)) == expected
+@pytest.mark.parametrize("column", ["ParentId", "reports to", "manager", "Vorgesetzter", "mère", "superior_id"])
+def test_few_numbers_lead_to_rows_of_their_own_table_by_its_name(column: str, tmp_path: Path) -> None:
+    rows = [{"id": at, "name": f"P {at}", column: 1 if at > 1 else ""} for at in range(1, 5)]
+    ends = {(source, target) for source, _, target in edges_of(written(tmp_path / "tables", staff=rows))}
+    assert ends == {("2", "1"), ("3", "1"), ("4", "1")}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("job", ["brewer", "head driver", "Lighting Designer"])
+def test_small_numbers_lead_to_the_rows_that_say_what_the_column_says(job: str, seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    jobs = [job if at % 3 == 0 else draw.choice(["clerk", "cook", "guide"]) for at in range(1, 25)]
+    staff = [{"id": at, "name": f"P {at}", "job title": title} for at, title in enumerate(jobs, 1)]
+    pubs = [{"id": at, "name": f"Inn {at}", "opened": 1900 + at} for at in range(1, 31)]
+    column = f"{job.split()[-1].casefold()}_id"
+    rounds = [{"id": at, "day": f"2024-01-{at:02}", column: 3 * draw.randint(1, 8)} for at in range(1, 20)]
+    edges = edges_of(written(tmp_path / "tables", staff=staff, pubs=pubs, rounds=rounds))
+    assert edges == {(f"round:{row['id']}", column.removesuffix("_id"), f"staff:{row[column]}") for row in rounds}
 
 
 def test_a_chain_is_found_by_its_values_whatever_its_name_is(tmp_path: Path) -> None:

@@ -405,11 +405,16 @@ def unclear(tmp_path: Path, files: Mapping[str, str], **options: Any) -> str:
     return str(raised.value)
 
 
+def test_a_table_that_says_nothing_of_itself_loses_no_row(tmp_path: Path) -> None:
+    found = imported(tmp_path, {"table.csv": "alpha,beta\n1,2\n1,2\n3,\n"})
+    assert [(node.type, dict(node.properties)) for node in found.nodes] == [
+        ("table", {"alpha": 1, "beta": 2}),
+        ("table", {"alpha": 1, "beta": 2}),
+        ("table", {"alpha": 3}),
+    ]
+
+
 def test_what_is_not_clear_is_asked_for(tmp_path: Path) -> None:
-    message = unclear(tmp_path / "1", {"table.csv": "alpha,beta\n1,2\n"})
-    file = tmp_path / "1" / "source" / "table.csv"
-    assert f"--nodes {file}:id=alpha,name=beta,type=table" in message
-    assert f"--edges {file}:source=alpha,target=beta,type=table" in message
     assert "--column target=COLUMN" in unclear(tmp_path / "2", {"edges.csv": "source,whither\n1,2\n"})
     file = tmp_path / "3" / "source" / "nodes.csv"
     assert f"--nodes {file}:id=alpha" in unclear(tmp_path / "3", {"nodes.csv": "alpha,beta\n1,2\n"})

@@ -114,7 +114,6 @@ __getattr__, __dir__, __all__ = face(
         "tables.mirror": "clean as clean_edges",
         "tables.nodes": "NodeMaker",
         "tables.profile": "NULL_WORDS",
-        "tables.links": "closeness as key_closeness",
         "tables.spec": "spec_of",
         "tables.type_names": "edge_type_of, node_type_of, without_key",
         "tables.values": (

@@ -39,7 +39,7 @@ def edges_or_none(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLink
         rows += 1
         lost += not all(cell and (key is None or is_in(cell, key)) for cell, key in zip(pair, keys, strict=True))
         pairs[pair] += 1
-    if lost > LOST * rows:
+    if lost > max(1, LOST * rows):
         draft.guesses.append(f"{lost:,} of {rows:,} rows lack an end: no edges, but rows of {draft.type}")
         return {}
     own_id = draft.id_name is not None and draft.id_name not in ends
@@ -69,7 +69,7 @@ def _values_of(link: ColumnLink, drafts: Sequence[Draft]) -> Counter[str] | None
 
 
 def _ends(draft: Draft) -> dict[str, ColumnLink]:
-    """Return the two columns that may be ends: both lead to tables, one does and the other is a key, or they share values."""
+    """Return two columns that may be ends: both lead to tables, or one does beside a key, or they share values."""
     links = {
         name: ColumnLink(link.to, link.key)
         for name, link in draft.links.items()
@@ -121,7 +121,7 @@ def _shared(draft: Draft, a: ColumnProfile, b: ColumnProfile) -> float:
 
 
 def _shuns_itself(draft: Draft, a: ColumnProfile, b: ColumnProfile) -> bool:
-    """Return whether rows hardly join a value with itself, though by chance more would: ends of edges, and no two marks."""
+    """Return whether rows hardly join a value with itself, though by chance more would, as ends of edges do."""
     expected = sum(count * b.counts[value] for value, count in a.counts.items()) / draft.rows
     loops = sum(1 for first, second in draft.cells(a.name, b.name) if first and first == second)
     if loops > LOOPS * draft.rows:

@@ -11,11 +11,13 @@ from typing import NamedTuple
 from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.type_names import node_type_of
+from orienteer.ingest.tables.type_names import NAME_WORDS, node_type_of, words_of
 from orienteer.ingest.tables.values import identifier
 
 HARDLY_TWICE = 0.97
 """Share of a column's values that differ, from which on the others are faults of a key."""
+MOSTLY_DIFFERENT = 0.5
+"""The same of a column that is called one of names: two rows may have one name, which then names neither."""
 FEWEST_FILLED, MOSTLY_FILLED = 0.2, 0.5
 """Share of rows with a value in a column by which rows can be called, and in one that may have a value twice."""
 
@@ -58,7 +60,8 @@ class Link:
         """Say how it was found."""
         missing = f" (not: {', '.join(self.missing)})" if self.missing else ""
         share = "100%" if self.share == 1 else f"{math.floor(self.share * 100)}%"
-        return f"{self.column}: {share} of its values are {'names' if self.is_key_name else 'keys'} of {self.to} rows{missing}"
+        what = "names" if self.is_key_name else "keys"
+        return f"{self.column}: {share} of its values are {what} of {self.to} rows{missing}"
 
 
 @dataclass(eq=False)
@@ -106,11 +109,13 @@ class Draft:
 
     @cached_property
     def unique(self) -> dict[str, ColumnProfile]:
-        """Return the columns in which hardly a value is there twice: by which other tables may call the rows."""
+        """Return the columns that rows may be called by: hardly a value is there twice, or they are called names."""
         fit = {}
         for name, profile in self.open.items():
             is_mostly_filled = profile.filled > MOSTLY_FILLED * self.rows
-            fewest = (HARDLY_TWICE if is_mostly_filled else 1) * profile.filled
+            is_named = profile.kind == "name" and not NAME_WORDS.isdisjoint(words_of(name))
+            share = MOSTLY_DIFFERENT if is_named else HARDLY_TWICE if is_mostly_filled else 1
+            fewest = share * profile.filled
             if profile.filled <= FEWEST_FILLED * self.rows or len(profile.counts) < fewest:
                 continue
             if profile.kind in ("code", "name") or (profile.whole_numbers is not None and is_mostly_filled):
@@ -138,7 +143,7 @@ class Draft:
         return next((column for column, plain in self.given.items() if plain == role), None)
 
     def cells(self, *names: str) -> Iterator[tuple[str, ...]]:
-        """Read the table again, and give the cells of some columns row by row, stripped; empty where they say nothing."""
+        """Read the table again, and give the cells of some columns row by row, stripped; empty for null words."""
         nulls = [self.profiles[name].null_words for name in names]
         for batch in self.table.batches(rows=NODE_ROWS, drop=lambda reason, line, value: None):
             columns = [batch.columns.get(name, ("",) * len(batch)) for name in names]

@@ -69,7 +69,8 @@ _NUMBER = re.compile(
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?")
 _PARTED = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{2,4})(?:,? (\d{1,2}:\d\d(?::\d\d)?)(?: ?([AaPp])\.?[Mm]\.?)?)?")
 _WORDED = re.compile(
-    r"(?:[^\W\d]+, )?(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.|er|º)?(?: de)? (?P<month>[^\W\d]{3,12})\.?,?(?: de)? (?P<year>\d{4})"
+    r"(?:[^\W\d]+, )?"
+    r"(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.|er|º)?(?: de)? (?P<month>[^\W\d]{3,12})\.?,?(?: de)? (?P<year>\d{4})"
     r"|(?P<month2>[^\W\d]{3,12})\.? (?P<day2>\d{1,2})(?:st|nd|rd|th)?,? (?P<year2>\d{4}))"
 )
 _THIS_CENTURY = 40
@@ -222,7 +223,7 @@ def _is_unit(unit: str, *, is_glued: bool) -> bool:
 
 
 def _decimal_signs(body: str) -> set[str]:
-    """Return the signs that may part the decimals of a number: both where it has none, nothing where it is no number."""
+    """Return the signs that may part a number's decimals: both where it has none, nothing where it is no number."""
     grouped = re.split(f"[{GROUP_SIGNS}]", body)
     if len(grouped) > 1:
         last, sign, _ = grouped[-1].partition("." if "." in grouped[-1] else ",")

@@ -1,4 +1,4 @@
-"""Which columns of a table name its rows: its ids and its names, each by a score of what its values and its name say."""
+"""Which columns of a table name its rows, its ids and its names, by a score of what values and headers say."""
 
 from __future__ import annotations
 
@@ -24,11 +24,9 @@ def id_column(draft: Draft, links: Sequence[Link], referred: Collection[str]) ->
     `links` are what the table's columns may lead to, `referred` the columns that columns of other tables lead to.
     """
     parts = _parts_of_people(draft.open)
-    away = {
-        link.column
-        for link in links
-        if link.to != draft.type and (link.bits >= SURE or link.named == 1) and not draft.open[link.column].is_key
-    }
+    away = {link.column for link in links if link.to != draft.type and (link.bits >= SURE or link.named == 1)}
+    if len(away) == 1:  # rows may say more of another table's rows, and be called as these are
+        away = {name for name in away if not draft.open[name].is_key}
     ranked: list[tuple[float, int, str]] = []
     for place, (name, column) in enumerate(draft.open.items()):
         is_known = NODE_RANKS.get(plainly(name), ("", 0))[0] == "id"

@@ -1,4 +1,4 @@
-"""Columns that lead to the rows of a table, found by how surprising it would be that their values are its keys by chance.
+"""Columns that lead to rows of a table, found by how surprising it would be by chance that their values are keys there.
 
 Words and large numbers prove much. Numbers from 1 on are in every table: they prove nothing, and a name has to lead
 there, or the rows they lead to say what the name says, or the numbers make a tree of the table's own rows.
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from orienteer.ingest.tables.draft import Draft, Link
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.type_names import is_key, singular, stem_of, words_of
+from orienteer.ingest.tables.type_names import is_key, is_of_own_rows, singular, stem_of, words_of
 from orienteer.ingest.tables.values import items
 
 SURE = 8.0
@@ -163,9 +163,12 @@ def _is_proved(link: Link, draft: Draft, column: ColumnProfile, other: Draft) ->
 
 
 def _leads_to_own_rows(link: Link, draft: Draft, column: ColumnProfile) -> bool:
-    if link.share < (NUMBERS_NAMED if link.named else WHOLE) or column.is_counter:
+    is_named = is_of_own_rows(link.column)
+    if link.share < (SMALL_NAMED if is_named else NUMBERS_NAMED if link.named else WHOLE) or column.is_counter:
         return False
     own = sum(1 for value, key in draft.cells(link.column, link.key) if value and value == key)
+    if is_named:
+        return own <= SAME_ROW * column.filled
     if link.bits < SURE:  # small numbers: a tree, whose roots have no value
         is_tree = column.filled < draft.rows and link.share > TREE and own == 0 and len(column.counts) > 1
         return is_tree and (is_key(link.column) or link.named > 0 or link.bits > SURE / 2) and _is_forest(draft, link)

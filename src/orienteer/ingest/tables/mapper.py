@@ -15,7 +15,7 @@ from orienteer.ingest.tables.draft import Draft, Link, TableKey
 from orienteer.ingest.tables.forms import Dates, Numbers
 from orienteer.ingest.tables.keys import id_column, name_columns
 from orienteer.ingest.tables.links import SURE, chosen, find_links
-from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, role_of_form
+from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, FormedColumn, role_of_form
 from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.type_names import edge_type_of, is_key, without_key, words_of
 from orienteer.ingest.tables.values import number
@@ -144,11 +144,10 @@ class Mapper:
             return role
         if name.startswith("Unnamed:") and profile.is_key:
             return IGNORED
-        if profile.form is not None:
-            return _form_role(draft, profile)
         new = kind_of(name)
         fewest = 1 if new in self._kinds else REPEATS
-        separator = None if self._has_edges else kind_separator(profile, fewest=fewest)
+        is_plain = self._has_edges or profile.form is not None
+        separator = None if is_plain else kind_separator(profile, fewest=fewest)
         is_code = without_key(name) != "_".join(words_of(name)) and any(
             without_key(name) == "_".join(words_of(other)) for other in draft.profiles
         )
@@ -208,6 +207,9 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
     if isinstance(form, Numbers):
         if form.is_open:
             draft.guesses.append(f"{profile.name}: 1,234 may be thousands or decimals; taken for thousands")
+        if form.unit_word:
+            kept = FormedColumn(profile.name, form).name
+            draft.guesses.append(f"{profile.name}: numbers in {form.unit_word}, kept as {kept}")
         if form.unit or any(isinstance(number(value), str) for value in profile.counts):
             return role_of_form(form)
     elif isinstance(form, Dates):

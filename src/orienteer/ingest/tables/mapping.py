@@ -17,7 +17,7 @@ A role is written as text, so that a person can read and change it:
     number, number kg           numbers, `1,234.50` or `5400 kg`: kept as numbers, as the property COLUMN_kg with a unit
     comma number, comma number kg
                                 numbers with a decimal comma, `1.234,5 kg`
-    date d/m/y                  dates in this order, `31/12/2024`, kept as ISO 8601 has them; also m/d/y, y/m/d, yyyymmdd
+    date d/m/y                  dates in this order, `31/12/2024`, or m/d/y, y/m/d, yyyymmdd: kept as ISO 8601 has them
     date in words               dates as `3 March 2024`
     list |                      several values, parted by this sign
     code                        kept as it is written, `01067`, also where it could be a number

@@ -174,13 +174,14 @@ class NodeMaker:
         return list(map(plain, cells))
 
     def _forms(self, batch: Batch, names: Sequence[str]) -> dict[str, list[JsonValue]]:
-        """Return the properties that columns of a form of their own become; what is of another form keeps the column's name."""
+        """Return the properties that columns of a form of their own become."""
         properties: dict[str, list[JsonValue]] = {}
         for name in names:
             cells = batch.columns[name]
-            coded = cells.values if isinstance(cells, CodedColumn) else cells
-            kept = [self._formed[name].kept(cell) if (cell := plain(value)) is not None else None for value in coded]
-            rows = kept if coded is cells else [kept[code] for code in cells.codes.tolist()]
+            several = cells.values if isinstance(cells, CodedColumn) else cells
+            rows = [self._formed[name].kept(cell) if (cell := plain(value)) is not None else None for value in several]
+            if isinstance(cells, CodedColumn):
+                rows = [rows[code] for code in cells.codes.tolist()]
             for place, pair in enumerate(rows):
                 if pair is not None:
                     properties.setdefault(pair[0], [None] * len(batch))[place] = pair[1]

@@ -140,6 +140,11 @@ def is_year(column: str) -> bool:
     return not _HEADERS["years"].isdisjoint(words_of(column))
 
 
+def is_of_own_rows(column: str) -> bool:
+    """Return whether a column's name says that it leads to other rows of its own table: `manager_id`, `parents`."""
+    return any({word, singular(word)} & _HEADERS["own_rows"] for word in words_of(column))
+
+
 @lru_cache(maxsize=4096)
 def stem_of(name: str) -> tuple[str, ...]:
     """Return the words of a name in the singular, without those for keys and names: `home team` of `HomeTeamIDs`."""
