@@ -48,7 +48,9 @@ def test_small_numbers_lead_to_the_rows_that_say_what_the_column_says(job: str, 
     column = f"{job.split()[-1].casefold()}_id"
     rounds = [{"id": at, "day": f"2024-01-{at:02}", column: 3 * draw.randint(1, 8)} for at in range(1, 20)]
     edges = edges_of(written(tmp_path / "tables", staff=staff, pubs=pubs, rounds=rounds))
-    assert edges == {(f"round:{row['id']}", column.removesuffix("_id"), f"staff:{row[column]}") for row in rounds}
+    assert {edge for edge in edges if edge[0].startswith("round:")} == {
+        (f"round:{row['id']}", column.removesuffix("_id"), f"staff:{row[column]}") for row in rounds
+    }
 
 
 def test_a_chain_is_found_by_its_values_whatever_its_name_is(tmp_path: Path) -> None:
