@@ -12,6 +12,8 @@ from orienteer.ingest.tables.type_names import FIRST_NAMES, LAST_NAMES, NAME_WOR
 
 LEAST_ID, LEAST_NAME = 1.0, 2.2
 """Scores from which on a column is one of ids, and of names."""
+NEARLY_ALL = 0.95
+"""Share of rows that a column of names has one for."""
 SOME = 500
 """Values that are looked at one by one."""
 LONGEST_NAME = 7
@@ -85,11 +87,19 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
         score = 3.0 * (role == "name" or bool(set(words_of(name)) & NAME_WORDS)) - 0.1 * rank * (role == "name")
         score += 2.0 * (bool(stem) and stem == own[-len(stem) :] and not is_keyed)
         score += 1.7 * different + named / len(some) + 0.5 * (place < 2)
-        score -= 1.5 * (column.kind == "code") + 2.0 * (different < 0.5) + 2.0 * (column.filled < draft.rows / 2)
+        score -= 1.5 * (column.kind == "code") + 2.0 * (different < 0.5)
+        score -= 2.0 * (column.filled < draft.rows / 2) or 1.5 * (column.filled < NEARLY_ALL * draft.rows)
         score -= (1.0 if name == draft.id_name else 2.0) * is_keyed
         ranked.append((score, -place, name))
     best = max(ranked, default=(0.0, 0, ""))
-    return (best[2],) if best[0] >= LEAST_NAME and best[2] != draft.id_name else ()
+    if best[0] >= LEAST_NAME:
+        return (best[2],) if best[2] != draft.id_name else ()
+    codes = [  # routes are called by their numbers, GR100
+        name
+        for name, column in fit.items()
+        if name != draft.id_name and column.is_key and all(any(map(str.isalpha, value)) for value in column.counts)
+    ]
+    return tuple(codes[:1])
 
 
 def _parts_of_people(columns: dict[str, ColumnProfile]) -> tuple[str, ...]:

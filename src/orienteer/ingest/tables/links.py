@@ -12,7 +12,15 @@ from dataclasses import replace
 
 from orienteer.ingest.tables.draft import Draft, Link
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.type_names import is_key, is_of_own_rows, singular, stem_of, words_of
+from orienteer.ingest.tables.type_names import (
+    is_key,
+    is_of_own_rows,
+    is_of_people,
+    is_part_of_people,
+    singular,
+    stem_of,
+    words_of,
+)
 from orienteer.ingest.tables.values import items
 
 SURE = 8.0
@@ -26,6 +34,8 @@ LEAST_CHANCE, NO_PROOF = 0.02, 0.5
 """The chance that a word is a key of another table at least, and the chance from which on values prove nothing."""
 TO_OTHER_KEYS = 4 * SURE
 """Bits by which a column leads to another key than a table's ids or names."""
+FEWEST_TO_A_ROOT = 4
+"""Rows for each without a value, in a tree of a table's own rows that nothing but the numbers tells."""
 SAME_ROW = 0.1
 """Share of rows that may lead to themselves."""
 SAMPLE = 400
@@ -63,6 +73,7 @@ def find_links(drafts: Sequence[Draft]) -> dict[str, list[Link]]:
     found = {draft.file: _links_of(draft, drafts) for draft in drafts}
     for draft in drafts:
         found[draft.file] += _by_their_part(draft, drafts, found[draft.file])
+        found[draft.file] += _chains(draft, found[draft.file])
 
     def says_less(link: Link, draft: Draft) -> bool:
         """Return whether the link the other way says more: of two keys that share values, the fuller one is led to."""
@@ -170,8 +181,10 @@ def _leads_to_own_rows(link: Link, draft: Draft, column: ColumnProfile) -> bool:
     if is_named:
         return own <= SAME_ROW * column.filled
     if link.bits < SURE:  # small numbers: a tree, whose roots have no value
-        is_tree = column.filled < draft.rows and link.share > TREE and own == 0 and len(column.counts) > 1
-        return is_tree and (is_key(link.column) or link.named > 0 or link.bits > SURE / 2) and _is_forest(draft, link)
+        roots = draft.rows - column.filled
+        # By chance there is no circle in a share of roots of all cases (Cayley).
+        is_tree = 0 < FEWEST_TO_A_ROOT * roots <= draft.rows and link.share > TREE and own == 0
+        return is_tree and len(column.counts) > 1 and _is_forest(draft, link)
     return own <= SAME_ROW * column.filled
 
 
@@ -193,9 +206,11 @@ def _is_forest(draft: Draft, link: Link) -> bool:
 def _by_their_part(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link]) -> list[Link]:
     """Return columns of small numbers whose name says what the rows are that they lead to: `brewer_id`, `town_id`.
 
-    Their name leads to no table, but a column of the one they lead to says `head brewer` or `town` of just these rows.
+    Their name leads to no table, but a column of the one they lead to says `head brewer` or `town` of just these rows;
+    or it names the part that somebody plays, and one table is of people.
     """
     taken = {link.column for link in found}
+    people = [other for other in drafts if is_of_people(other.type)]
     more = []
     for name, column in draft.open.items():
         stem = stem_of(name)
@@ -208,10 +223,29 @@ def _by_their_part(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link])
                 if link is None or link.share < TREE or (other is draft and key == name):
                     continue
                 fitting += [(bits, link) for bits in _bits_of_parts(column, stem[-1], other, key)]
-        if fitting:
+        if fitting and max(fitting, key=lambda pair: pair[0])[0] >= SURE / 2:
             bits, link = max(fitting, key=lambda pair: pair[0])
-            more += [replace(link, bits=bits)] if bits >= SURE / 2 else []
+            more.append(replace(link, bits=bits))
+        elif len(people) == 1 and is_part_of_people(name):
+            key = next((key for key, target in people[0].unique.items() if target.whole_numbers and key != name), None)
+            led = inclusion(column, people[0], key, people[0].unique[key]) if key is not None else None
+            more += [led] if led is not None and led.share >= TREE else []
     return more
+
+
+def _chains(draft: Draft, found: Sequence[Link]) -> list[Link]:
+    """Return columns of keys that lead to no other table, and to each row of their own at most once: `sequel_id`."""
+    taken = {link.column for link in found} | draft.given.keys()
+    chains = []
+    for name, column in draft.open.items():
+        is_chain = 1 < len(column.counts) == column.filled < draft.rows
+        if name in taken or not is_chain or not column.whole_numbers or not is_key(name):
+            continue
+        for key, target in draft.unique.items():
+            link = inclusion(column, draft, key, target) if key != name else None
+            if link is not None and link.share >= WHOLE and _is_forest(draft, link):
+                chains.append(link)
+    return chains
 
 
 def _bits_of_parts(column: ColumnProfile, word: str, other: Draft, key: str) -> list[float]:

@@ -145,6 +145,18 @@ def is_of_own_rows(column: str) -> bool:
     return any({word, singular(word)} & _HEADERS["own_rows"] for word in words_of(column))
 
 
+def is_of_people(table: str) -> bool:
+    """Return whether a table's name says that it holds people."""
+    words = words_of(table)
+    return bool({words[-1], singular(words[-1])} & _HEADERS["people"]) if words else False
+
+
+def is_part_of_people(column: str) -> bool:
+    """Return whether a column of keys is called by the part that somebody plays."""
+    stem = stem_of(column)
+    return bool(stem) and is_key(column) and stem[-1].endswith(tuple(_HEADERS["parts_of_people"]))
+
+
 @lru_cache(maxsize=4096)
 def stem_of(name: str) -> tuple[str, ...]:
     """Return the words of a name in the singular, without those for keys and names: `home team` of `HomeTeamIDs`."""
