@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 
 from orienteer.ingest.tables.draft import Draft
-from orienteer.ingest.tables.links import is_in
+from orienteer.ingest.tables.links import is_in, surprise_of_few_loops
 from orienteer.ingest.tables.mapping import ColumnLink
 from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.type_names import is_key, stem_of
@@ -18,8 +17,8 @@ CLOSE = 0.75
 """Scores that differ less are told as a question."""
 FEWEST_SHARED, FEWEST_VALUES = 3, 5
 """Values that the ends of a list of edges share, and have in a table of more than three columns."""
-LOOPS, SURPRISE = 0.05, 4.0
-"""Share of edges that may join a value with itself; how surprising it has to be that so few do."""
+SURPRISE = 4.0
+"""How surprising it has to be, in nats, that two columns so seldom have one value in a row."""
 MOST_TEXTS = 1
 """Columns of words beside the ends of a list of edges."""
 
@@ -45,7 +44,7 @@ def edges_or_none(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLink
     own_id = draft.id_name is not None and draft.id_name not in ends
     is_named = bool(set(draft.names) - ends.keys())
     as_things = 1.0 + 2.0 * own_id + 0.5 * is_named
-    as_edges = 2.5 + 1.0 * is_one_kind - (1.0 if len(pairs) < rows and not is_one_kind else 0.0)
+    as_edges = 2.5 + 1.0 * is_one_kind - (2.0 if len(pairs) < rows and not is_one_kind else 0.0)
     if abs(as_things - as_edges) < CLOSE:
         taken = ("edges", "things") if as_edges > as_things else ("things", "edges")
         draft.guesses.append(f"rows are taken for {taken[0]}; they may be {taken[1]}")
@@ -102,7 +101,8 @@ def _sharing(draft: Draft) -> dict[str, ColumnLink]:
                 continue
             if a.whole_numbers is not None and (set(list(draft.open)[:2]) != {first, second} or texts):
                 continue
-            if _shuns_itself(draft, a, b):
+            is_wordy = a.whole_numbers is None and len(a.counts | b.counts) >= FEWEST_VALUES and a.kind == b.kind
+            if is_wordy or surprise_of_few_loops(draft, a, b) > SURPRISE:
                 best = (share, (first, second))
     names = {stem_of(name)[-1:] for name in best[1]}
     node_type = names.pop()[0] if len(names) == 1 and names != {()} else "node"
@@ -118,17 +118,3 @@ def _shared(draft: Draft, a: ColumnProfile, b: ColumnProfile) -> float:
     common = len(a.counts.keys() & b.counts.keys())
     share = common / min(len(a.counts), len(b.counts)) if a.counts and b.counts else 0.0
     return 0.0 if is_unlike or has_gaps or is_keyed or common < FEWEST_SHARED or share < 0.5 else share
-
-
-def _shuns_itself(draft: Draft, a: ColumnProfile, b: ColumnProfile) -> bool:
-    """Return whether rows hardly join a value with itself, though by chance more would, as ends of edges do."""
-    expected = sum(count * b.counts[value] for value, count in a.counts.items()) / draft.rows
-    loops = sum(1 for first, second in draft.cells(a.name, b.name) if first and first == second)
-    if loops > LOOPS * draft.rows:
-        return False
-    # The chance of so few, by Poisson; its logarithm, so that none is nought.
-    terms = [n * math.log(expected) - expected - math.lgamma(n + 1) for n in range(loops + 1)]
-    surprise = -(max(terms) + math.log(sum(math.exp(term - max(terms)) for term in terms)))
-    return surprise > SURPRISE or (
-        a.whole_numbers is None and len(a.counts | b.counts) >= FEWEST_VALUES and a.kind == b.kind
-    )

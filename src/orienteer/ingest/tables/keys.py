@@ -94,6 +94,8 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
     best = max(ranked, default=(0.0, 0, ""))
     if best[0] >= LEAST_NAME:
         return (best[2],) if best[2] != draft.id_name else ()
+    if draft.id_name in taken:
+        return ()  # the rows say more of others
     codes = [  # routes are called by their numbers, GR100
         name
         for name, column in fit.items()

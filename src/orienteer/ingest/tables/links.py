@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from orienteer.ingest.tables.draft import Draft, Link
+from orienteer.ingest.tables.forms import Numbers
 from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.type_names import (
     is_key,
@@ -38,6 +39,10 @@ FEWEST_TO_A_ROOT = 4
 """Rows for each without a value, in a tree of a table's own rows that nothing but the numbers tells."""
 SAME_ROW = 0.1
 """Share of rows that may lead to themselves."""
+LOOPS = 0.05
+"""Share of rows that may join a value with itself in two columns of ends."""
+FEWEST_PAIRED, RARE = 5, 3.0
+"""Rows of a table that two columns of small numbers lead to by their values; how surprising their few loops are."""
 SAMPLE = 400
 """Values of which one at least has to be a key before all are looked up."""
 SHOWN = 3
@@ -74,6 +79,7 @@ def find_links(drafts: Sequence[Draft]) -> dict[str, list[Link]]:
     for draft in drafts:
         found[draft.file] += _by_their_part(draft, drafts, found[draft.file])
         found[draft.file] += _chains(draft, found[draft.file])
+        found[draft.file] += _pairs(draft, drafts, found[draft.file])
 
     def says_less(link: Link, draft: Draft) -> bool:
         """Return whether the link the other way says more: of two keys that share values, the fuller one is led to."""
@@ -97,8 +103,8 @@ def _links_of(draft: Draft, drafts: Sequence[Draft]) -> list[Link]:
         if name in draft.given or not column.counts or not _may_lead(column):
             continue
         for other in drafts:
-            if other is not draft and set(other.profiles) == set(draft.profiles):
-                continue  # files with the same columns hold things of one kind
+            if not _may_lead_to(name, draft, other):
+                continue
             for key, target in other.unique.items():
                 if other is draft and key == name:
                     continue
@@ -114,8 +120,19 @@ def _links_of(draft: Draft, drafts: Sequence[Draft]) -> list[Link]:
     return found + [link for link in unsure if (link.to, link.key) in sure and link.column not in taken]
 
 
+def _may_lead_to(name: str, draft: Draft, other: Draft) -> bool:
+    """Return whether a column may lead to a table, by what is known of both before their values are compared."""
+    if other is not draft and set(other.profiles) == set(draft.profiles):
+        return False  # files with the same columns hold things of one kind
+    if draft.declared is None:
+        return True
+    # A database says itself what leads where; what it leaves out has to be called as the table is.
+    is_led = is_of_own_rows(name) if other is draft else closeness(name, other.type, "") == 1
+    return name not in draft.declared and is_led
+
+
 def _may_lead(column: ColumnProfile) -> bool:
-    return column.kind in ("code", "name", "list") or column.whole_numbers is not None
+    return column.kind in ("code", "name", "list") or (isinstance(column.form, Numbers) and not column.form.unit)
 
 
 def inclusion(column: ColumnProfile, other: Draft, key: str, target: ColumnProfile) -> Link | None:
@@ -170,7 +187,8 @@ def _is_proved(link: Link, draft: Draft, column: ColumnProfile, other: Draft) ->
         return link.named > 0 and is_led and link.share >= SMALL_NAMED
     if link.named:
         return link.share >= (NUMBERS_NAMED if column.whole_numbers is not None else WORDS_NAMED)
-    return link.share >= WHOLE and link.bits >= SURE and not column.is_key
+    is_key_of_more = link.bits >= TO_OTHER_KEYS and other.rows > draft.rows
+    return link.share >= WHOLE and link.bits >= SURE and (not column.is_key or is_key_of_more)
 
 
 def _leads_to_own_rows(link: Link, draft: Draft, column: ColumnProfile) -> bool:
@@ -227,9 +245,9 @@ def _by_their_part(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link])
             bits, link = max(fitting, key=lambda pair: pair[0])
             more.append(replace(link, bits=bits))
         elif len(people) == 1 and is_part_of_people(name):
-            key = next((key for key, target in people[0].unique.items() if target.whole_numbers and key != name), None)
-            led = inclusion(column, people[0], key, people[0].unique[key]) if key is not None else None
-            more += [led] if led is not None and led.share >= TREE else []
+            ids = [key for key, target in people[0].unique.items() if target.whole_numbers and key != name][:1]
+            led = [inclusion(column, people[0], key, people[0].unique[key]) for key in ids]
+            more += [link for link in led if link is not None and link.share >= TREE]
     return more
 
 
@@ -246,6 +264,35 @@ def _chains(draft: Draft, found: Sequence[Link]) -> list[Link]:
             if link is not None and link.share >= WHOLE and _is_forest(draft, link):
                 chains.append(link)
     return chains
+
+
+def _pairs(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link]) -> list[Link]:
+    """Return two columns of small numbers, `home` and `away`, that together are the ids of one table, and never meet.
+
+    Each has all ids of the table from its first to its last, and no row has one twice, though by chance many would.
+    """
+    taken = {link.column for link in found} | draft.given.keys()
+    free = [(name, column) for name, column in draft.open.items() if name not in taken and column.whole_numbers]
+    for other in drafts:
+        key = next((key for key, target in other.unique.items() if target.is_counter), None)
+        if key is None or other is draft or len(other.unique[key].counts) < FEWEST_PAIRED:
+            continue
+        ids = other.unique[key].whole_numbers
+        whole = [(name, column) for name, column in free if column.whole_numbers == ids and not column.is_key]
+        if len(whole) == 2 and surprise_of_few_loops(draft, whole[0][1], whole[1][1]) > RARE:
+            return [link for _, column in whole if (link := inclusion(column, other, key, other.unique[key]))]
+    return []
+
+
+def surprise_of_few_loops(draft: Draft, a: ColumnProfile, b: ColumnProfile) -> float:
+    """Return how surprising it is that so few rows join a value with itself, as ends of edges do; in nats."""
+    expected = sum(count * b.counts[value] for value, count in a.counts.items()) / draft.rows
+    loops = sum(1 for first, second in draft.cells(a.name, b.name) if first and first == second)
+    if loops > LOOPS * draft.rows or not expected:
+        return 0.0
+    # The chance of so few, by Poisson; its logarithm, so that none is nought.
+    terms = [n * math.log(expected) - expected - math.lgamma(n + 1) for n in range(loops + 1)]
+    return -(max(terms) + math.log(sum(math.exp(term - max(terms)) for term in terms)))
 
 
 def _bits_of_parts(column: ColumnProfile, word: str, other: Draft, key: str) -> list[float]:
@@ -282,6 +329,7 @@ def chosen(draft: Draft, links: Sequence[Link], drafts: Sequence[Draft]) -> dict
             link.share > TREE,
             -rank,
             link.share,
+            bool(other.names),
             -other.rows,
         )
         if link.column not in best or order > best[link.column][0]:
@@ -304,8 +352,9 @@ def _without_doubles(links: dict[str, Link], draft: Draft) -> None:
             if first == second or not {first, second} <= links.keys():
                 continue
             a, b = links[first], links[second]
-            if a.to == b.to and a.key != b.key and _say_the_same(draft, first, second):
-                del links[min(first, second, key=lambda name: (links[name].share, is_key(name)))]
+            is_title = not stem_of(first) or not stem_of(second)  # productions have the titles of their plays
+            if a.to == b.to and a.key != b.key and (is_title or _say_the_same(draft, first, second)):
+                del links[min(first, second, key=lambda name: (bool(stem_of(name)), links[name].share, is_key(name)))]
 
 
 def _say_the_same(draft: Draft, first: str, second: str) -> bool:

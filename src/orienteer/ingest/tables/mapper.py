@@ -46,13 +46,12 @@ class Mapper:
 
     def _find(self) -> None:
         """Find what leads where, then what names the rows, for what others lead to is an id."""
-        undeclared = [draft for draft in self._drafts if draft.declared is None]
-        found = find_links(undeclared)
+        found = find_links(self._drafts)
         for draft in self._drafts:
-            links = found.get(draft.file, [])
+            links = found[draft.file]
             referred = Counter(
                 link.key
-                for other in undeclared
+                for other in self._drafts
                 for link in found[other.file]
                 if other is not draft and link.to == draft.type
             )
@@ -65,7 +64,7 @@ class Mapper:
             taken = {link.column for link in links if link.to != draft.type or link.bits > SURE}
             draft.names = (named,) if named else name_columns(draft, taken)
         for draft in self._drafts:
-            draft.links = chosen(draft, found[draft.file], undeclared) if draft.file in found else self._declared(draft)
+            draft.links = chosen(draft, found[draft.file], self._drafts) | self._declared(draft)
             if draft.having("name") is None and (set(draft.names) & draft.links.keys() or not draft.names):
                 draft.names = name_columns(draft, draft.links)
         for draft in self._drafts:
@@ -74,7 +73,7 @@ class Mapper:
                 name: replace(link, is_key_name=(link.to, link.key) in leads_by_name)
                 for name, link in draft.links.items()
             }
-            draft.guesses += [link.reason for link in draft.links.values() if draft.declared is None]
+            draft.guesses += [link.reason for link in draft.links.values() if link.column not in (draft.declared or ())]
 
     def _declared(self, draft: Draft) -> dict[str, Link]:
         """Return the foreign keys that a database declares: nothing else leads anywhere there."""

@@ -113,12 +113,11 @@ class ColumnProfile:
         numbers = numbers_of(self.shapes, self.decimal)
         if numbers is None or numbers.unit:
             return numbers
+        has_noughts = any(value[0] == "0" and value.isdigit() and len(value) > 1 for value in self.counts)
         is_coded = is_code(self.name) and all(value.isdigit() for value in self.counts)
-        return (
-            None
-            if is_coded or any(value[0] == "0" and value[1:].isdigit() and len(value) > 1 for value in self.counts)
-            else numbers
-        )
+        # Rows that are called 0.1 and 0.10 are not called by numbers.
+        are_names = self.is_key and len({numbers.read(value) for value in self.counts}) < len(self.counts)
+        return None if has_noughts or is_coded or are_names else numbers
 
     @cached_property
     def kind(self) -> Kind:
@@ -136,11 +135,7 @@ class ColumnProfile:
         if self.is_prose:
             return "prose"
         some = list(self.counts)[:SOME_VALUES]
-        coded = sum(
-            1
-            for value in some
-            if " " not in value and (len(value) < 3 or value.isupper() or any(map(str.isdigit, value)))
-        )
+        coded = sum(map(_is_code, some))
         return "code" if 2 * coded > len(some) else "name"
 
     @cached_property
@@ -220,6 +215,13 @@ class ColumnProfile:
             return 1.0
         inside = bisect_right(whole, max(values)) - bisect_left(whole, min(values))
         return max(len(whole) / (whole[-1] + 1), min(1.0, inside / (max(values) + 1)))
+
+
+def _is_code(value: str) -> bool:
+    """Return whether a value looks like a code: no letters, or one word that is short, or has digits or capitals."""
+    if not any(map(str.isalpha, value)):
+        return True
+    return " " not in value and (len(value) < 3 or value.isupper() or any(map(str.isdigit, value)))
 
 
 def profiles_of(table: Table, names: Collection[str] | None = None) -> dict[str, ColumnProfile]:
