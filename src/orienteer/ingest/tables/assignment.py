@@ -158,6 +158,7 @@ class _Assignment:
             ]
             draft = Draft(table, CHUNK if table.is_corpus else table.name, profiles, given, called, private)
             draft.declared = declared_keys(table, self._found.unknown)
+            draft.joint = [name for names, _ in (stored.joint if stored is not None else ()) for name in names]
             drafts.append(draft)
             tables.append(table)
         mapper = Mapper(drafts, has_edges=bool(self._found.edges))

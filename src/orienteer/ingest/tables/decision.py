@@ -13,6 +13,8 @@ from orienteer.ingest.tables.type_names import is_key, stem_of
 
 LOST = 0.005
 """Share of rows that edges may lose because an end says nothing, or leads nowhere."""
+REPEATED = 0.05
+"""Share of rows whose pair was there before that makes rows things: two goals in one match are two."""
 CLOSE = 0.75
 """Scores that differ less are told as a question."""
 FEWEST_SHARED, FEWEST_VALUES = 3, 5
@@ -42,9 +44,11 @@ def edges_or_none(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLink
         draft.guesses.append(f"{lost:,} of {rows:,} rows lack an end: no edges, but rows of {draft.type}")
         return {}
     own_id = draft.id_name is not None and draft.id_name not in ends
+    if own_id and len(draft.open) == len(ends) + 1 and draft.open[draft.id_name or ""].is_counter:
+        own_id = False  # the id numbers the pairs, and says nothing more
     is_named = bool(set(draft.names) - ends.keys())
     as_things = 1.0 + 2.0 * own_id + 0.5 * is_named
-    as_edges = 2.5 + 1.0 * is_one_kind - (2.0 if len(pairs) < rows and not is_one_kind else 0.0)
+    as_edges = 2.5 + 1.0 * is_one_kind - (2.0 if rows - len(pairs) > REPEATED * rows and not is_one_kind else 0.0)
     if abs(as_things - as_edges) < CLOSE:
         taken = ("edges", "things") if as_edges > as_things else ("things", "edges")
         draft.guesses.append(f"rows are taken for {taken[0]}; they may be {taken[1]}")
@@ -76,7 +80,7 @@ def _ends(draft: Draft) -> dict[str, ColumnLink]:
     }
     if len(links) == 2 == len(draft.links):
         return {name: links[name] for name in draft.open if name in links}
-    if len(links) == 1 == len(draft.links) and draft.id_name is None:
+    if len(links) == 1 == len(draft.links) and draft.id_name is None and draft.declared is None:
         others = [
             name for name, profile in draft.open.items() if name not in links and is_key(name) and profile.is_whole
         ]

@@ -79,6 +79,8 @@ class Draft:
     private: Collection[str] = ()
     declared: Mapping[str, tuple[str, str]] | None = None
     """Of a table of a database that declares keys, the type and the column that each of its foreign keys leads to."""
+    joint: Collection[str] = ()
+    """Columns that lead to a row of another table only together."""
     id_name: str | None = None
     names: tuple[str, ...] = ()
     links: dict[str, Link] = field(default_factory=dict)

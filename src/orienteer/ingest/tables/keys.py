@@ -26,7 +26,9 @@ def id_column(draft: Draft, links: Sequence[Link], referred: Collection[str]) ->
     `links` are what the table's columns may lead to, `referred` the columns that columns of other tables lead to.
     """
     parts = _parts_of_people(draft.open)
-    away = {link.column for link in links if link.to != draft.type and (link.bits >= SURE or link.named == 1)}
+    own = stem_of(draft.type)
+    far = [link for link in links if link.to != draft.type and stem_of(link.column) != own]
+    away = {link.column for link in far if link.bits >= SURE or link.named == 1}
     if len(away) == 1:  # rows may say more of another table's rows, and be called as these are
         away = {name for name in away if not draft.open[name].is_key}
     ranked: list[tuple[float, int, str]] = []
@@ -43,7 +45,7 @@ def id_column(draft: Draft, links: Sequence[Link], referred: Collection[str]) ->
             continue
         if column.kind == "number" and column.whole_numbers is None:
             continue
-        stem, own = stem_of(name), stem_of(draft.type)
+        stem = stem_of(name)
         is_referred, is_keyed = name in referred, is_key(name)
         score = 4.0 * is_referred + 2.0 * (place == 0)
         score += 3.0 * (plainly(name) in ("id", "_id", "#key")) or 2.0 * (is_keyed or is_known)

@@ -81,15 +81,31 @@ def find_links(drafts: Sequence[Draft]) -> dict[str, list[Link]]:
         found[draft.file] += _chains(draft, found[draft.file])
         found[draft.file] += _pairs(draft, drafts, found[draft.file])
 
-    def says_less(link: Link, draft: Draft) -> bool:
-        """Return whether the link the other way says more: of two keys that share values, the fuller one is led to."""
-        other = _draft_of(link.to, drafts)
-        back = next(
-            (b for b in found[other.file] if (b.column, b.to, b.key) == (link.key, draft.type, link.column)), None
-        )
-        return back is not None and other is not draft and (back.share, draft.rows) > (link.share, other.rows)
+    return {
+        draft.file: [link for link in found[draft.file] if not _says_less(link, draft, found, drafts)]
+        for draft in drafts
+    }
 
-    return {draft.file: [link for link in found[draft.file] if not says_less(link, draft)] for draft in drafts}
+
+def _says_less(link: Link, draft: Draft, found: Mapping[str, Sequence[Link]], drafts: Sequence[Draft]) -> bool:
+    """Return whether another link tells where a column leads, or that it is led to.
+
+    `AlbumId` leads to albums before all other tables that have the column; of two keys that share their values, the
+    fuller one is led to.
+    """
+    other, is_own = _draft_of(link.to, drafts), _is_called_by_its_table(link)
+    beside = [more for more in found[draft.file] if more.column == link.column and more.to != link.to]
+    if not is_own and any(_is_called_by_its_table(more) for more in beside):
+        return True
+    back = [b for b in found[other.file] if (b.column, b.to, b.key) == (link.key, draft.type, link.column)]
+    if other is draft or not back:
+        return False
+    return (_is_called_by_its_table(back[0]), back[0].share, draft.rows) > (is_own, link.share, other.rows)
+
+
+def _is_called_by_its_table(link: Link) -> bool:
+    """Return whether a link leads to a key that is called as its table is, by a column of that name."""
+    return link.named == 1 and stem_of(link.column) == stem_of(link.key) == stem_of(link.to)
 
 
 def _draft_of(node_type: str, drafts: Sequence[Draft]) -> Draft:
@@ -128,7 +144,7 @@ def _may_lead_to(name: str, draft: Draft, other: Draft) -> bool:
         return True
     # A database says itself what leads where; what it leaves out has to be called as the table is.
     is_led = is_of_own_rows(name) if other is draft else closeness(name, other.type, "") == 1
-    return name not in draft.declared and is_led
+    return is_led and name not in draft.declared and name not in draft.joint
 
 
 def _may_lead(column: ColumnProfile) -> bool:
@@ -232,7 +248,8 @@ def _by_their_part(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link])
     more = []
     for name, column in draft.open.items():
         stem = stem_of(name)
-        if name in taken or name in draft.given or not stem or not column.whole_numbers or not is_key(name):
+        is_free = name not in taken and name not in draft.given and stem not in ((), stem_of(draft.type))
+        if not is_free or not column.whole_numbers or not is_key(name):
             continue
         fitting: list[tuple[float, Link]] = []
         for other in drafts:
