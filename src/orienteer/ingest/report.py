@@ -94,6 +94,7 @@ class Report(Record):
         lines += [f"left out {count:,} values of private column {name}" for name, count in self.private.items()]
         lines += [f"ignored {file.file}: {file.reason}" for file in self.ignored if file.is_telling or is_verbose]
         lines += [f"partial: {', '.join(self.partial)}"] if self.partial else []
+        lines += [f"question: {mapping.file}: {text}" for mapping in self.mapping for text in mapping.questions]
         lines += self.notes
         memory = f", {self.peak_bytes / 2**20:,.0f} MB at most" if self.peak_bytes is not None else ""
         return "\n".join([*lines, f"{self.seconds:.1f} s{memory}"])

@@ -168,7 +168,7 @@ class _Assignment:
             if not mapping.is_of_edges and has_half and not self._specs.get(table.path):
                 EdgeRoles.of(table.columns, self._columns, table.path)  # says which end is missing
             values = {name: profile for name, profile in draft.profiles.items() if name != draft.id_name}
-            self._guesses += [f"{table.file}: {guess}" for guess in draft.guesses]
+            self._guesses += [f"{table.file}: {guess}" for guess in (*draft.guesses, *draft.questions)]
             mapped.append(MappedTable(cleaned(table, values, self._notes), mapping))
         self._found.unknown = [each.table for each in mapped]
         return mapped, mapper

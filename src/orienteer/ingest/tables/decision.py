@@ -41,7 +41,9 @@ def edges_or_none(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLink
         lost += not all(cell and (key is None or is_in(cell, key)) for cell, key in zip(pair, keys, strict=True))
         pairs[pair] += 1
     if lost > max(1, LOST * rows):
-        draft.guesses.append(f"{lost:,} of {rows:,} rows lack an end: no edges, but rows of {draft.type}")
+        draft.questions.append(
+            f"{lost:,} of {rows:,} rows have no end that is there; rows are things, so that none is lost"
+        )
         return {}
     own_id = draft.id_name is not None and draft.id_name not in ends
     if own_id and len(draft.open) == len(ends) + 1 and draft.open[draft.id_name or ""].is_counter:
@@ -51,7 +53,7 @@ def edges_or_none(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLink
     as_edges = 2.5 + 1.0 * is_one_kind - (2.0 if rows - len(pairs) > REPEATED * rows and not is_one_kind else 0.0)
     if abs(as_things - as_edges) < CLOSE:
         taken = ("edges", "things") if as_edges > as_things else ("things", "edges")
-        draft.guesses.append(f"rows are taken for {taken[0]}; they may be {taken[1]}")
+        draft.questions.append(f"rows may be {taken[1]}; taken for {taken[0]}")
     return ends if as_edges > as_things else {}
 
 

@@ -22,6 +22,10 @@ FEWEST_FILLED, MOSTLY_FILLED = 0.2, 0.5
 """Share of rows with a value in a column by which rows can be called, and in one that may have a value twice."""
 
 
+SURE = 8.0
+"""Bits of surprise by which a column leads to a table though its name does not."""
+
+
 class TableKey(NamedTuple):
     """A column by whose values the rows of a table can be named."""
 
@@ -63,6 +67,15 @@ class Link:
         what = "names" if self.is_key_name else "keys"
         return f"{self.column}: {share} of its values are {what} of {self.to} rows{missing}"
 
+    @property
+    def question(self) -> str:
+        """Return what the values leave open of the link, empty where they prove it."""
+        if self.missing:
+            missing = ", ".join(self.missing)
+            return f"{self.column}: some of its values are no {self.to}.{self.key} ({missing}); no edge there"
+        is_proved = self.bits >= SURE or self.named == 1
+        return "" if is_proved else f"{self.column}: few values; taken to lead to {self.to}.{self.key} by its name"
+
 
 @dataclass(eq=False)
 class Draft:
@@ -86,8 +99,8 @@ class Draft:
     links: dict[str, Link] = field(default_factory=dict)
     guesses: list[str] = field(default_factory=list)
     """What was told by the values: everything that a person may want to settle."""
-    unclear: list[str] = field(default_factory=list)
-    """What neither values nor names tell."""
+    questions: list[str] = field(default_factory=list)
+    """What neither values nor names settle, each with the answer that was taken."""
 
     @property
     def file(self) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from orienteer.ingest.tables.columns import NODE_RANKS, plainly
-from orienteer.ingest.tables.draft import Draft, Link
-from orienteer.ingest.tables.links import SURE
+from orienteer.ingest.tables.draft import SURE, Draft, Link
 from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.type_names import FIRST_NAMES, LAST_NAMES, NAME_WORDS, is_key, stem_of, words_of
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from orienteer.ingest.tables.draft import Draft, Link
+from orienteer.ingest.tables.draft import SURE, Draft, Link
 from orienteer.ingest.tables.forms import Numbers
 from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.type_names import (
@@ -24,8 +24,6 @@ from orienteer.ingest.tables.type_names import (
 )
 from orienteer.ingest.tables.values import items
 
-SURE = 8.0
-"""Bits of surprise by which a column leads to a table though its name does not."""
 WHOLE, NUMBERS_NAMED, SMALL_NAMED, WORDS_NAMED, TREE = 0.9, 0.5, 0.8, 0.3, 0.98
 """Share of a column's different values that have to be keys: where its name does not lead there; of numbers, of small
 numbers and of words where it does; of a tree of a table's own rows."""

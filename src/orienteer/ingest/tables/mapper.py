@@ -11,10 +11,10 @@ from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.tables.categories import REPEATS, kind_of, kind_separator
 from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, plainly
 from orienteer.ingest.tables.decision import edges_or_none, says_more
-from orienteer.ingest.tables.draft import Draft, Link, TableKey
+from orienteer.ingest.tables.draft import SURE, Draft, Link, TableKey
 from orienteer.ingest.tables.forms import Dates, Numbers
 from orienteer.ingest.tables.keys import id_column, name_columns
-from orienteer.ingest.tables.links import SURE, chosen, find_links
+from orienteer.ingest.tables.links import chosen, find_links
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, FormedColumn, role_of_form
 from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.type_names import edge_type_of, is_key, without_key, words_of
@@ -73,7 +73,9 @@ class Mapper:
                 name: replace(link, is_key_name=(link.to, link.key) in leads_by_name)
                 for name, link in draft.links.items()
             }
-            draft.guesses += [link.reason for link in draft.links.values() if link.column not in (draft.declared or ())]
+            found_here = [link for link in draft.links.values() if link.column not in (draft.declared or ())]
+            draft.guesses += [link.reason for link in found_here]
+            draft.questions += [link.question for link in found_here if link.question]
 
     def _declared(self, draft: Draft) -> dict[str, Link]:
         """Return the foreign keys that a database declares: nothing else leads anywhere there."""
@@ -83,7 +85,9 @@ class Mapper:
             if other is None or name not in draft.open:
                 continue
             if name == draft.id_name:
-                draft.unclear.append(f"{name}: the id, which leads to {node_type}.{column} too: no edge is made of it")
+                draft.questions.append(
+                    f"{name}: the id, which leads to {node_type}.{column} too: no edge is made of it"
+                )
                 continue
             links[name] = Link(name, node_type, column, 1.0, SURE, 1.0)
         return links
@@ -111,6 +115,7 @@ class Mapper:
             type=edge_type_of(draft.name),
             columns=_ordered(roles, draft),
             why="; ".join(why),
+            questions=tuple(dict.fromkeys(draft.questions)),
         )
 
     def _of_things(self, draft: Draft) -> FileMapping:
@@ -128,7 +133,8 @@ class Mapper:
             kind="both" if links else "nodes",
             type=draft.type,
             columns=_ordered(roles, draft),
-            why="; ".join(dict.fromkeys([*why, *draft.guesses, *draft.unclear])),
+            why="; ".join(dict.fromkeys([*why, *draft.guesses])),
+            questions=tuple(dict.fromkeys(draft.questions)),
         )
 
     def _role(self, draft: Draft, name: str, profile: ColumnProfile) -> str:
@@ -151,7 +157,7 @@ class Mapper:
             without_key(name) == "_".join(words_of(other)) for other in draft.profiles
         )
         if is_key(name) and profile.is_numeric and not is_code:
-            draft.unclear.append(f"{name}: a key by its name, which leads to no table")
+            draft.questions.append(f"{name}: a key by its name, which leads to no table")
         is_corpus = draft.type == CHUNK  # what its passages share is said of them, and no answer
         if separator is None or new in self._types or is_code or is_corpus:  # a code is that of another column
             return _form_role(draft, profile)
@@ -205,7 +211,7 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
     form = profile.form
     if isinstance(form, Numbers):
         if form.is_open:
-            draft.guesses.append(f"{profile.name}: 1,234 may be thousands or decimals; taken for thousands")
+            draft.questions.append(f"{profile.name}: 1,234 may be thousands or decimals; taken for thousands")
         if form.unit_word:
             kept = FormedColumn(profile.name, form).name
             draft.guesses.append(f"{profile.name}: numbers in {form.unit_word}, kept as {kept}")
@@ -213,11 +219,24 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
             return role_of_form(form)
     elif isinstance(form, Dates):
         if form.is_open:
-            draft.guesses.append(f"{profile.name}: no day is over 12; taken for month first")
+            draft.questions.append(f"{profile.name}: no day is over 12; taken for month before day")
         if form.order != "iso":
             return role_of_form(form)
-    elif profile.list_separator:
+    else:
+        return _text_role(draft, profile)
+    return PROPERTY
+
+
+def _text_role(draft: Draft, profile: ColumnProfile) -> str:
+    """Return the role of a column of texts: of lists, of codes that could be numbers, or `property`."""
+    if profile.list_separator:
         return f"list {profile.list_separator}"
+    if profile.strangers:
+        count = sum(profile.counts[value] for value in profile.strangers)
+        shown, of_all = ", ".join(profile.strangers[:3]), counted(profile.filled, "value")
+        draft.questions.append(
+            f"{profile.name}: {count:,} of {of_all} are no number ({shown}); kept beside the numbers"
+        )
     elif profile.kind == "code" and any(not isinstance(number(value), str) for value in profile.counts):
         return "code"
     return PROPERTY

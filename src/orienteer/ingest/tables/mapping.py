@@ -72,6 +72,8 @@ class FileMapping(Record):
     columns: Mapping[str, str] = {}
     """Roles by column, as the head of this module has them."""
     why: str = ""
+    questions: tuple[str, ...] = ()
+    """What neither values nor names settle, each with the answer that was taken."""
     undirected: bool = False
     """The edges of this type have no direction."""
     encoding: str = ""
@@ -200,4 +202,5 @@ def rendered(mappings: Iterable[FileMapping]) -> list[str]:
         lines.append(f"{mapping.file}: {what}{of_type}{', undirected' if mapping.undirected else ''}")
         lines += [f"    {'; '.join(roles)}"] if roles else []
         lines += [f"    why: {mapping.why}"] if mapping.why else []
+        lines += [f"    question: {question}" for question in mapping.questions]
     return lines

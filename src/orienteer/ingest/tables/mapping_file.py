@@ -45,6 +45,7 @@ def written(mappings: Iterable[FileMapping], sources: Sequence[Path]) -> str:
         lines += ["undirected = true"] if mapping.undirected else []
         lines += [f"encoding = {_text(mapping.encoding)}"] if mapping.encoding else []
         lines += [f"# {mapping.why}".replace("\n", " ")] if mapping.why else []
+        lines += [f"# QUESTION: {question}".replace("\n", " ") for question in mapping.questions]
         lines += ["[table.columns]"] if mapping.columns else []
         lines += [f"{_text(column)} = {_text(role)}" for column, role in mapping.columns.items()]
         tables.append("\n".join(lines))

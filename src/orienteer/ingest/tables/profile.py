@@ -50,6 +50,8 @@ TRUTHS = frozenset(
     for pair in ("yes no", "true false", "y n", "t f", "ja nein", "j n", "oui non", "si no", "sí no", "sim não", "x")
 )
 """The two words, or the one, of columns that say yes or no."""
+MOST_STRANGE = 0.1
+"""Share of the different values of a column of numbers that may be none, and are told."""
 LONGEST_PART, MOST_BLANKS = 40, 4
 """Characters, and blanks, of a part of a list."""
 
@@ -137,6 +139,14 @@ class ColumnProfile:
         some = list(self.counts)[:SOME_VALUES]
         coded = sum(map(_is_code, some))
         return "code" if 2 * coded > len(some) else "name"
+
+    @cached_property
+    def strangers(self) -> tuple[str, ...]:
+        """Return the values that are no numbers, where most are: one `ca. 5` makes prices texts."""
+        if self.kind not in ("code", "name"):
+            return ()
+        strange = tuple(value for value in self.counts if numeric(value.replace(",", ".")) is None)
+        return strange if len(strange) <= MOST_STRANGE * len(self.counts) else ()
 
     @cached_property
     def whole_numbers(self) -> list[int] | None:

@@ -287,6 +287,12 @@ def print_info(out: Output, info: GraphInfo, *, sources: Iterable[Path]) -> None
         out.print(title)
         counts = sorted(sizes.items(), key=lambda item: -item[1])
         out.table([[f"  {name}", f"{count:,}"] for name, count in counts])
+    asked = [(mapping["file"], question) for mapping in info.mapping for question in mapping.get("questions", ())]
+    if asked:
+        out.print()
+        out.print("open questions about the tables, each with the answer that was taken")
+    for file, question in asked:
+        out.print(f"  {file}: {question}")
 
 
 def option_table(out: Output, schema: Mapping[str, Any]) -> None:
