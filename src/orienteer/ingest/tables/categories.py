@@ -27,7 +27,8 @@ def kind_separator(profile: ColumnProfile, *, fewest: int = REPEATS) -> str | No
 
     A kind of thing: words that repeat, not numbers, dates, signs or answers of yes and no.
     """
-    if not profile.is_whole or profile.is_numeric or profile.is_prose or not profile.counts:
+    is_too_many = len(profile.counts) > MOST_KINDS and not profile.separators
+    if not profile.is_whole or is_too_many or profile.is_numeric or profile.is_prose or not profile.counts:
         return None
     separator = next((mark for mark in profile.separators if mark != "," or not _has_gaps(profile)), "")
     values: dict[str, int] = {}

@@ -115,11 +115,12 @@ class ColumnProfile:
         numbers = numbers_of(self.shapes, self.decimal)
         if numbers is None or numbers.unit:
             return numbers
-        has_noughts = any(value[0] == "0" and value.isdigit() and len(value) > 1 for value in self.counts)
-        is_coded = is_code(self.name) and all(value.isdigit() for value in self.counts)
+        if all(map(str.isdigit, self.counts)):
+            has_noughts = any(value[0] == "0" and len(value) > 1 for value in self.counts)
+            return None if has_noughts or is_code(self.name) else numbers
         # Rows that are called 0.1 and 0.10 are not called by numbers.
         are_names = self.is_key and len({numbers.read(value) for value in self.counts}) < len(self.counts)
-        return None if has_noughts or is_coded or are_names else numbers
+        return None if are_names else numbers
 
     @cached_property
     def kind(self) -> Kind:
