@@ -425,8 +425,8 @@ def kind_verdict(wanted: str, seen: str | None) -> Verdict:
 def _false_links(wanted: Truth, got: Told, truth: Truth) -> Judged:
     """Return the links to other tables that the truth does not have."""
     asked = {each for column in wanted.get("links", {}) for each in column.split("|")} | {*wanted.get("maybe", ())}
-    above = wanted.get("links", {}).get(PARENT)  # by whatever name its column has
-    links = {column: to for column, to in got.links.items() if column not in asked and to != above}
+    above = {wanted.get("links", {}).get(PARENT), wanted.get("nested")}  # by whatever name its column has
+    links = {column: to for column, to in got.links.items() if column not in asked and to not in above}
     found = [(column, to) for column, to in links.items() if to in truth["tables"]]
     return [(f"false link {column}", "wrong", to) for column, to in found]
 

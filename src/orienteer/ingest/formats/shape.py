@@ -30,6 +30,8 @@ AROUND = frozenset({TOTAL, HEADER_AGAIN, BELOW, NOTE})
 """Reasons of rows that should not have been rows of the table."""
 NUMBER = re.compile(r"[-+(]?\s*[^\w\s.,()-]?\s*\d[\d.,'\u00a0\u202f ]*(?:[eE][-+]?\d+)?\s*[^\w\s.,(]?\)?")
 """A number as tables have it, perhaps with a currency or a percent sign."""
+_UNIT = re.compile(r"^[^\W\d_]{1,4}\.?\s?(?=[-+(\d])|(?<=\d)\s?[^\W\d_]{1,4}[\u00b2\u00b3]?$")
+"""The unit or the currency around a number in a row of totals: `kr 12,50`, `7 kg`."""
 DELIMITING = ",;\t|"
 """Characters that separate cells."""
 YEAR = re.compile("(1[5-9]|20)[0-9]{2}")
@@ -298,7 +300,7 @@ def _is_total(shape: TableShape, cells: Sequence[str], above: Sequence[Sequence[
     if len(cells) < 2 or not filled:
         return False
     if len(filled[0]) <= LONGEST_TOTAL and _TOTAL.fullmatch(filled[0]):
-        return len(filled) > 1 and all(map(is_number, filled[1:]))
+        return len(filled) > 1 and all(is_number(_UNIT.sub("", cell)) for cell in filled[1:])
     is_bare = not cells[0].strip() and 2 * len(filled) <= len(cells) and all(row[0].strip() for row in above)
     return is_bare and all(place in shape.numeric and is_number(cell) for place, cell in enumerate(cells) if cell)
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from orienteer.text.units import measured
 
 CURRENCIES: Mapping[str, str] = {
+    **{"kr": "kr", "Fr": "chf", "Ft": "huf", "lei": "ron"},
     **{"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr", "R$": "brl", "US$": "usd", "zł": "pln", "Kč": "czk"},
     **{
         code: code.casefold()
@@ -67,7 +68,9 @@ _NUMBER = re.compile(
     rf"(?P<gap>\s*)(?P<unit>[^\W\d_][^\W\d_.]{{0,9}}(?:/[^\W\d_]{{1,5}})?[²³]?|°?[CF]|[^\w\s.,()'’+−-]{{1,2}})?\s?(?P<behind>-)?(?P<close>\))?"
 )
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?")
-_PARTED = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{2,4})(?:,? (\d{1,2}:\d\d(?::\d\d)?)(?: ?([AaPp])\.?[Mm]\.?)?)?")
+_PARTED = re.compile(
+    r"(\d{1,4})([./-]) ?(\d{1,2})\2 ?(\d{2,4})\.?(?:,? (\d{1,2}:\d\d(?::\d\d)?)(?: ?([AaPp])\.?[Mm]\.?)?)?"
+)
 _WORDED = re.compile(
     r"(?:[^\W\d]+, )?"
     r"(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.|er|º)?(?: de)? (?P<month>[^\W\d]{3,12})\.?,?(?: de)? (?P<year>\d{4})"
@@ -156,6 +159,12 @@ def shape(value: str) -> str:
     return f"0{alike[1:]}" if value[:1] == "0" else alike
 
 
+def is_formed(value: str) -> bool:
+    """Return whether a value alone could be a number, perhaps with a unit, or a date."""
+    value = value.strip()
+    return any(form.fullmatch(value) is not None for form in (_ISO, _PARTED, _WORDED)) or bool(numbers_of({value: 1}))
+
+
 def numbers_of(shapes: Mapping[str, int], decimal: str = "") -> Numbers | None:
     """Return how values of these shapes are numbers, None where some are none.
 
@@ -163,7 +172,8 @@ def numbers_of(shapes: Mapping[str, int], decimal: str = "") -> Numbers | None:
     """
     units: set[str] = set()
     proofs: set[str] = set()
-    is_open = False
+    unsure: set[str] = set()
+    longest = 0
     for one in shapes:
         found = _NUMBER.fullmatch(one)
         if found is None or bool(found["open"]) != bool(found["close"]):
@@ -176,14 +186,21 @@ def numbers_of(shapes: Mapping[str, int], decimal: str = "") -> Numbers | None:
             return None
         if len(signs) == 1:
             proofs |= signs
-        is_open |= len(signs) > 1 and not found["body"].isdigit() and ("," in found["body"] or "." in found["body"])
+        elif found["body"].isdigit():
+            longest = max(longest, len(found["body"]))
+        else:
+            unsure |= signs & set(found["body"])
         units.add(before or unit)
     named = units - {""}
     if len(proofs) > 1 or len(named) > 1 or (named and "" in units and not named <= {*CURRENCIES, "%"}):
         return None
-    sign = next(iter(proofs), "") or decimal
-    is_unknown = is_open and not proofs
-    return Numbers(sign or ".", next(iter(named), ""), bool(proofs), is_unknown and not decimal)
+    is_open = bool(unsure) and not proofs and not decimal
+    sign = next(iter(proofs), "") or decimal or "."
+    if is_open and len(unsure) == 1 and longest:
+        # Beside 843, 1.247 has a thousand; where 1247 is written plainly it has decimals.
+        grouping = unsure.pop()
+        sign = grouping if longest > len("999") else "," if grouping == "." else "."
+    return Numbers(sign, next(iter(named), ""), bool(proofs), is_open)
 
 
 def dates_of(shapes: Mapping[str, int], values: Collection[str], order: str = "") -> Dates | None:

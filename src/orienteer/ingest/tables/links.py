@@ -282,20 +282,26 @@ def _chains(draft: Draft, found: Sequence[Link]) -> list[Link]:
 
 
 def _pairs(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link]) -> list[Link]:
-    """Return two columns of small numbers, `home` and `away`, that together are the ids of one table, and never meet.
+    """Return two columns of small numbers, `home` and `away`, that are the ids of one table, and never meet.
 
     Each has all ids of the table from its first to its last, and no row has one twice, though by chance many would.
     """
-    taken = {link.column for link in found} | draft.given.keys()
+    taken = {link.column for link in found if link.bits >= SURE or link.to == draft.type} | draft.given.keys()
+    led = {link.column: link.to for link in found}
     free = [(name, column) for name, column in draft.open.items() if name not in taken and column.whole_numbers]
     for other in drafts:
         key = next((key for key, target in other.unique.items() if target.is_counter), None)
         if key is None or other is draft or len(other.unique[key].counts) < FEWEST_PAIRED:
             continue
         ids = other.unique[key].whole_numbers
-        whole = [(name, column) for name, column in free if column.whole_numbers == ids and not column.is_key]
+        whole = [
+            (name, column)
+            for name, column in free
+            if column.whole_numbers == ids and not column.is_key and led.get(name, other.type) == other.type
+        ]
         if len(whole) == 2 and surprise_of_few_loops(draft, whole[0][1], whole[1][1]) > RARE:
-            return [link for _, column in whole if (link := inclusion(column, other, key, other.unique[key]))]
+            both = [inclusion(column, other, key, other.unique[key]) for _, column in whole]
+            return [link for link in both if link is not None and link.column not in led]
     return []
 
 

@@ -211,7 +211,9 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
     form = profile.form
     if isinstance(form, Numbers):
         if form.is_open:
-            draft.questions.append(f"{profile.name}: 1,234 may be thousands or decimals; taken for thousands")
+            written = "." if any("." in value for value in profile.counts) else ","
+            taken = "decimals" if form.decimal == written else "thousands"
+            draft.questions.append(f"{profile.name}: 1{written}234 may be thousands or decimals; taken for {taken}")
         if form.unit_word:
             kept = FormedColumn(profile.name, form).name
             draft.guesses.append(f"{profile.name}: numbers in {form.unit_word}, kept as {kept}")
@@ -234,9 +236,13 @@ def _text_role(draft: Draft, profile: ColumnProfile) -> str:
     if profile.strangers:
         count = sum(profile.counts[value] for value in profile.strangers)
         shown, of_all = ", ".join(profile.strangers[:3]), counted(profile.filled, "value")
-        draft.questions.append(
-            f"{profile.name}: {count:,} of {of_all} are no number ({shown}); kept beside the numbers"
+        others = (value for value in profile.counts if value not in profile.strangers)
+        kept = (
+            "all are kept as texts"
+            if any(isinstance(number(value), str) for value in others)
+            else "kept beside numbers"
         )
+        draft.questions.append(f"{profile.name}: {count:,} of {of_all} are no number or date ({shown}); {kept}")
     elif profile.kind == "code" and any(not isinstance(number(value), str) for value in profile.counts):
         return "code"
     return PROPERTY

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS
 from orienteer.ingest.tables.cells import holds
-from orienteer.ingest.tables.forms import MOST_SHAPES, Dates, Form, Numbers, dates_of, numbers_of, shape
+from orienteer.ingest.tables.forms import MOST_SHAPES, Dates, Form, Numbers, dates_of, is_formed, numbers_of, shape
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.type_names import is_code, is_key, is_year
 from orienteer.ingest.tables.values import identifier, is_prose, items, numeric
@@ -143,11 +143,17 @@ class ColumnProfile:
 
     @cached_property
     def strangers(self) -> tuple[str, ...]:
-        """Return the values that are no numbers, where most are: one `ca. 5` makes prices texts."""
+        """Return the values that are no numbers and no dates, where most are: one `ca. 5` makes prices texts."""
         if self.kind not in ("code", "name"):
             return ()
-        strange = tuple(value for value in self.counts if numeric(value.replace(",", ".")) is None)
-        return strange if len(strange) <= MOST_STRANGE * len(self.counts) else ()
+        most = 1 + MOST_STRANGE * len(self.counts)
+        strange: list[str] = []
+        for value in self.counts:
+            if not is_formed(value):
+                strange.append(value)
+            if len(strange) > most:
+                return ()
+        return tuple(strange) if 2 * len(strange) < len(self.counts) else ()
 
     @cached_property
     def whole_numbers(self) -> list[int] | None:
