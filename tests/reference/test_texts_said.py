@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orienteer import Graph, Retriever
-from orienteer.ingest import import_graph
+from orienteer.ingest import ImportOptions, import_graph, mappings_as_toml
 from orienteer.records import Edge, Node
 
 FILMS = {
@@ -164,7 +164,11 @@ def tables(tmp_path: Path) -> Retriever:
     }
     for name, lines in rows.items():
         (folder / f"{name}.csv").write_text("\n".join(lines))
-    import_graph([folder], tmp_path / "graph")
+    drafted = mappings_as_toml(import_graph([folder], None).mapping, [folder])
+    for column in ("notes", "note"):
+        drafted = drafted.replace(f'"{column}" = "property"', f'"{column}" = "name"')
+    (tmp_path / "mapping.toml").write_text(drafted)
+    import_graph([folder], tmp_path / "graph", options=ImportOptions(mapping=tmp_path / "mapping.toml"))
     return Retriever(Graph.open(tmp_path / "graph"), method="anchor")
 
 

@@ -142,7 +142,7 @@ def test_numbers_that_happen_to_be_ids_are_no_references(tmp_path: Path) -> None
     assert triples(graph) == []
     assert graph.node("cat:1").properties == {"age": 2}
     (dogs,) = [mapping for mapping in report.mapping if mapping.type == "dog"]
-    assert "owner_id: a key by its name, which leads to no table" in dogs.why
+    assert "owner_id: a key by its name, which leads to no table" in dogs.questions
 
 
 def test_a_name_of_two_rows_names_neither(tmp_path: Path) -> None:

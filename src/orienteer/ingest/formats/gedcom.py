@@ -28,6 +28,8 @@ TAGS: Mapping[str, str] = {
     **{"CHAN": "changed"},
 }
 """What tags mean."""
+LEADS = {"INDI": ("FAM", ("child in family", "spouse in family")), "FAM": ("INDI", ("husband", "wife", "child"))}
+"""By the tag of a table, the tag of the other one, and the columns that lead there."""
 
 
 def tables_of(path: Path) -> list[NestedTable]:
@@ -48,7 +50,11 @@ def tables_of(path: Path) -> list[NestedTable]:
                 continue
             stack.append(TAGS.get(tag, tag.lower()))
             _add(record, " ".join(stack), value)
-    tables = [NestedTable(TABLES[tag], tag, rows) for tag, rows in records.items() if rows]
+    tables = [
+        NestedTable(TABLES[tag], tag, rows, dict.fromkeys(LEADS[tag][1], (LEADS[tag][0], "id")))
+        for tag, rows in records.items()
+        if rows
+    ]
     if not tables:
         raise BadInput(f"{path} holds no person and no family: is it a GEDCOM file?")
     return tables

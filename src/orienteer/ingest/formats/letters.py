@@ -59,8 +59,6 @@ _MOST_BROKEN = 0.05
 _CONTROLS = bytes(range(9)) + b"\x0b" + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
 _SPECIAL_LINE = re.compile(rb"^.*[\x80-\xff].*$", re.MULTILINE)
 _SIGN_IN_A_WORD = re.compile("(?<=[^\\W\\d_])[\xa1-\xbf\xd7\xf7](?=[^\\W\\d_])")
-_AROUND_WORDS = "\xa0\xab\xb0\xbb\u2013\u2014\u2018\u2019\u201a\u201c\u201d\u201e\u2026\u20ac"
-"""Quotation marks, dashes and other signs that words are next to."""
 _LATIN_END = 0x250
 """The first character after the Latin letters."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +71,31 @@ def _json(path: Path) -> Any:  # Any: JSON
             raise BadInput(f"{path} is neither JSON nor lines of JSON ({error}); fetch the file again") from error
 
 
+@cache
+def _yaml_loader() -> Any:  # Any: a class of either implementation
+    """Return a safe loader to which `NO` is a text, as in YAML 1.2, and `12:30` no number to the base of 60."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        pass
+
+    changed = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+    Loader.yaml_implicit_resolvers = {
+        first: [(tag, form) for tag, form in forms if tag not in changed]
+        for first, forms in Loader.yaml_implicit_resolvers.items()
+    }
+    Loader.add_implicit_resolver(changed[0], re.compile("(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+    Loader.add_implicit_resolver(changed[1], re.compile(r"[-+]?(0|[1-9]\d*)$"), list("-+0123456789"))
+    number = r"[-+]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?$"
+    Loader.add_implicit_resolver(changed[2], re.compile(number), list("-+.0123456789"))
+    return Loader
+
+
 def _yaml(path: Path) -> Any:  # Any: YAML, as JSON has it
     """Return the value of a YAML file; None for several documents."""
     import yaml
 
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # Any: either class
+    loader = _yaml_loader()
     text = read_text(path).text
     if len(text) > MOST_YAML:
         raise BadInput(f"{path} has more than {MOST_YAML >> 20} MB of YAML: save it as JSON lines, or part it")

@@ -38,7 +38,7 @@ YEAR = re.compile("(1[5-9]|20)[0-9]{2}")
 _TOTAL = re.compile(
     r"(?:grand |sub-?|column |row |overall )?(?:totals?|sum|sums|summe|gesamt\w*|insgesamt|somme|totale|totaal|suma|"
     r"toplam|celkem|yhteens\u00e4|\u00f6sszesen|\u0438\u0442\u043e\u0433\u043e|\u0432\u0441\u0435\u0433\u043e|"
-    r"\u5408\u8a08|\u5408\u8ba1|\u603b\u8ba1|\u7e3d\u8a08)\b.*",
+    r"\u5408\u8a08|\u5408\u8ba1|\u603b\u8ba1|\u7e3d\u8a08)\s*(?:[:.(\d].*)?",
     re.IGNORECASE,
 )
 

@@ -15,6 +15,7 @@ from orienteer.ingest.tables.database import declared_keys, stored_as
 from orienteer.ingest.tables.draft import Draft
 from orienteer.ingest.tables.ends import with_ends
 from orienteer.ingest.tables.header import bare, headless, is_headless
+from orienteer.ingest.tables.inside import stated_links
 from orienteer.ingest.tables.kinds import SortedTables, sort_tables
 from orienteer.ingest.tables.known import check_columns, edges_mapping, is_value, no_header, nodes_mapping, unclear
 from orienteer.ingest.tables.mapper import Mapper
@@ -158,6 +159,7 @@ class _Assignment:
             ]
             draft = Draft(table, CHUNK if table.is_corpus else table.name, profiles, given, called, private)
             draft.declared = declared_keys(table, self._found.unknown)
+            draft.stated = stated_links(table)
             draft.joint = [name for names, _ in (stored.joint if stored is not None else ()) for name in names]
             drafts.append(draft)
             tables.append(table)

@@ -19,8 +19,8 @@ CLOSE = 0.75
 """Scores that differ less are told as a question."""
 FEWEST_SHARED, FEWEST_VALUES = 3, 5
 """Values that the ends of a list of edges share, and have in a table of more than three columns."""
-SURPRISE = 4.0
-"""How surprising it has to be, in nats, that two columns so seldom have one value in a row."""
+SURPRISE, WORDS_SURPRISE = 4.0, 1.0
+"""How surprising it has to be, in nats, that two columns so seldom have one value in a row; the same of words."""
 MOST_TEXTS = 1
 """Columns of words beside the ends of a list of edges."""
 
@@ -50,7 +50,9 @@ def edges_or_none(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLink
         own_id = False  # the id numbers the pairs, and says nothing more
     is_named = bool(set(draft.names) - ends.keys())
     as_things = 1.0 + 2.0 * own_id + 0.5 * is_named
-    as_edges = 2.5 + 1.0 * is_one_kind - (2.0 if rows - len(pairs) > REPEATED * rows and not is_one_kind else 0.0)
+    are_told = all(link.key for link in ends.values()) and not is_one_kind
+    is_repeated = rows - len(pairs) > REPEATED * rows
+    as_edges = 2.5 + 1.0 * is_one_kind - 2.0 * (is_repeated and are_told)
     if abs(as_things - as_edges) < CLOSE:
         taken = ("edges", "things") if as_edges > as_things else ("things", "edges")
         draft.questions.append(f"rows may be {taken[1]}; taken for {taken[0]}")
@@ -108,7 +110,8 @@ def _sharing(draft: Draft) -> dict[str, ColumnLink]:
             if a.whole_numbers is not None and (set(list(draft.open)[:2]) != {first, second} or texts):
                 continue
             is_wordy = a.whole_numbers is None and len(a.counts | b.counts) >= FEWEST_VALUES and a.kind == b.kind
-            if is_wordy or surprise_of_few_loops(draft, a, b) > SURPRISE:
+            surprise = surprise_of_few_loops(draft, a, b)
+            if surprise > SURPRISE or (is_wordy and surprise > WORDS_SURPRISE):
                 best = (share, (first, second))
     names = {stem_of(name)[-1:] for name in best[1]}
     node_type = names.pop()[0] if len(names) == 1 and names != {()} else "node"

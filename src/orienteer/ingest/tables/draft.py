@@ -11,7 +11,7 @@ from typing import NamedTuple
 from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.type_names import NAME_WORDS, node_type_of, words_of
+from orienteer.ingest.tables.type_names import header_words, node_type_of, words_of
 from orienteer.ingest.tables.values import identifier
 
 HARDLY_TWICE = 0.97
@@ -73,8 +73,10 @@ class Link:
         if self.missing:
             missing = ", ".join(self.missing)
             return f"{self.column}: some of its values are no {self.to}.{self.key} ({missing}); no edge there"
-        is_proved = self.bits >= SURE or self.named == 1
-        return "" if is_proved else f"{self.column}: few values; taken to lead to {self.to}.{self.key} by its name"
+        if self.named == 1 or self.bits >= 4 * SURE:
+            return ""
+        why = "by its name" if self.named else "by these"
+        return f"{self.column}: few values; taken to lead to {self.to}.{self.key} {why}"
 
 
 @dataclass(eq=False)
@@ -92,6 +94,10 @@ class Draft:
     private: Collection[str] = ()
     declared: Mapping[str, tuple[str, str]] | None = None
     """Of a table of a database that declares keys, the type and the column that each of its foreign keys leads to."""
+    stated: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Columns that are sure to lead to rows of another table: its file, and its key."""
+    told_apart: str = ""
+    """Its type where another table would have the same one."""
     joint: Collection[str] = ()
     """Columns that lead to a row of another table only together."""
     id_name: str | None = None
@@ -110,7 +116,7 @@ class Draft:
     @property
     def type(self) -> str:
         """Return the type of its rows."""
-        return self.called or node_type_of(self.name)
+        return self.called or self.told_apart or node_type_of(self.name)
 
     @cached_property
     def rows(self) -> int:
@@ -128,7 +134,7 @@ class Draft:
         fit = {}
         for name, profile in self.open.items():
             is_mostly_filled = profile.filled > MOSTLY_FILLED * self.rows
-            is_named = profile.kind == "name" and not NAME_WORDS.isdisjoint(words_of(name))
+            is_named = profile.kind == "name" and not header_words("names").isdisjoint(words_of(name))
             share = MOSTLY_DIFFERENT if is_named else HARDLY_TWICE if is_mostly_filled else 1
             fewest = share * profile.filled
             if profile.filled <= FEWEST_FILLED * self.rows or len(profile.counts) < fewest:

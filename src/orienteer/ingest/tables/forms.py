@@ -5,12 +5,14 @@ All values decide, by their shapes: `12.50 kg` and `99.90 kg` are one, digits ma
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
 
+from orienteer.ingest.tables.values import LONGEST_NUMBER
 from orienteer.text.units import measured
 
 CURRENCIES: Mapping[str, str] = {
@@ -76,6 +78,8 @@ _WORDED = re.compile(
     r"(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.|er|º)?(?: de)? (?P<month>[^\W\d]{3,12})\.?,?(?: de)? (?P<year>\d{4})"
     r"|(?P<month2>[^\W\d]{3,12})\.? (?P<day2>\d{1,2})(?:st|nd|rd|th)?,? (?P<year2>\d{4}))"
 )
+THIS_YEAR = 30
+"""A year of two digits behind month and day is hardly a later one, but a day: 24/01/31."""
 _THIS_CENTURY = 40
 """Years of two digits up to this one are of this century."""
 
@@ -102,6 +106,8 @@ class Numbers:
         try:
             number = float(digits + (found["power"] or "")) if found["power"] or "." in digits else int(digits)
         except ValueError:
+            return None
+        if len(digits) > LONGEST_NUMBER or not math.isfinite(number):
             return None
         is_negative = found["open"] or found["behind"] or {found["sign"], found["inner"]} & {"-", "−"}
         return -number if is_negative else number
@@ -192,7 +198,7 @@ def numbers_of(shapes: Mapping[str, int], decimal: str = "") -> Numbers | None:
             unsure |= signs & set(found["body"])
         units.add(before or unit)
     named = units - {""}
-    if len(proofs) > 1 or len(named) > 1 or (named and "" in units and not named <= {*CURRENCIES, "%"}):
+    if len(proofs) > 1 or len(named) > 1 or (named and "" in units and not named <= CURRENCIES.keys()):
         return None
     is_open = bool(unsure) and not proofs and not decimal
     sign = next(iter(proofs), "") or decimal or "."
@@ -227,6 +233,9 @@ def dates_of(shapes: Mapping[str, int], values: Collection[str], order: str = ""
         return None
     first, second = (max(int(found[place]) for found in parts) for place in (1, 3))
     is_dotted = all(found[2] == "." for found in parts)  # nobody writes the month first with dots
+    latest = max((int(found[4]) for found in parts if len(found[4]) == len("26")), default=0)
+    if second <= 12 and THIS_YEAR < latest <= 31:
+        return _all_read(Dates("y/m/d", is_proved=True), values)
     if first > 12 or second > 12 or is_dotted:
         return _all_read(Dates("m/d/y" if second > 12 else "d/m/y", is_proved=True), values)
     return _all_read(Dates(order or "m/d/y", is_open=not order), values)

@@ -57,5 +57,13 @@ def tables_in(path: Path) -> list[Table]:
     return [_nested(path, table, name) for table in objects.tables_of(path)]
 
 
+def stated_links(table: Table) -> dict[str, tuple[str, str]]:
+    """Return the file and the key that columns lead to because rows were within rows, or as a format says."""
+    links = table.format.reader.links if isinstance(table.format.reader, NestedTable) else {}
+    return {
+        column: (f"{table.path}#{called}", key) for column, (called, key) in links.items() if column in table.columns
+    }
+
+
 def _nested(path: Path, table: NestedTable, form: str) -> Table:
     return Table(path, Format(form, (), table), table.columns(path), called=table.called, label=table.name)

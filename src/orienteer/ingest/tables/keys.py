@@ -7,10 +7,12 @@ from collections.abc import Collection, Sequence
 from orienteer.ingest.tables.columns import NODE_RANKS, plainly
 from orienteer.ingest.tables.draft import SURE, Draft, Link
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.type_names import FIRST_NAMES, LAST_NAMES, NAME_WORDS, is_key, stem_of, words_of
+from orienteer.ingest.tables.type_names import header_words, is_key, stem_of, words_of
 
-LEAST_ID, LEAST_NAME = 1.0, 2.2
+LEAST_ID, LEAST_NAME = 1.5, 2.2
 """Scores from which on a column is one of ids, and of names."""
+MOSTLY_DIFFERENT = 0.7
+"""Share of different values in a column of names."""
 NEARLY_ALL = 0.95
 """Share of rows that a column of names has one for."""
 SOME = 500
@@ -33,13 +35,9 @@ def id_column(draft: Draft, links: Sequence[Link], referred: Collection[str]) ->
     ranked: list[tuple[float, int, str]] = []
     for place, (name, column) in enumerate(draft.open.items()):
         is_known = NODE_RANKS.get(plainly(name), ("", 0))[0] == "id"
-        if (
-            plainly(name) == "id"
-            and not column.is_key
-            and column.filled > draft.rows / 2
-            and 2 * len(column.counts) > draft.rows
-        ):
-            return name  # an id that is there twice is an error, which is told with its rows
+        is_nearly = column.filled > draft.rows / 2 and 2 * len(column.counts) > draft.rows
+        if plainly(name) == "id" and is_nearly:
+            return name  # one that is there twice is an error, which is told with its rows
         if not column.is_key or column.kind not in ("code", "name", "number") or name in parts:
             continue
         if column.kind == "number" and column.whole_numbers is None:
@@ -52,7 +50,7 @@ def id_column(draft: Draft, links: Sequence[Link], referred: Collection[str]) ->
         score -= 3.0 * (name in away and not is_referred)
         if place and not is_keyed and not is_known and not is_referred:
             score -= 3.0 * (column.kind == "number")
-            score -= 2.0 * (column.kind == "name" and not set(words_of(name)) & NAME_WORDS)
+            score -= 2.0 * (column.kind == "name" and not set(words_of(name)) & header_words("names"))
         ranked.append((score, -place, name))
     best = max(ranked, default=(0.0, 0, ""))
     return best[2] if best[0] >= LEAST_ID else None
@@ -85,10 +83,12 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
             for value in some
             if not value[:1].islower() and not value[:1].isdigit() and value.count(" ") <= LONGEST_NAME
         )
-        score = 3.0 * (role == "name" or bool(set(words_of(name)) & NAME_WORDS)) - 0.1 * rank * (role == "name")
+        score = 3.0 * (role == "name" or bool(set(words_of(name)) & header_words("names"))) - 0.1 * rank * (
+            role == "name"
+        )
         score += 2.0 * (bool(stem) and stem == own[-len(stem) :] and not is_keyed)
         score += 1.7 * different + named / len(some) + 0.5 * (place < 2)
-        score -= 1.5 * (column.kind == "code") + 2.0 * (different < 0.5)
+        score -= 1.5 * (column.kind == "code") + 2.0 * (different < MOSTLY_DIFFERENT)
         score -= 2.0 * (column.filled < draft.rows / 2) or 1.5 * (column.filled < NEARLY_ALL * draft.rows)
         score -= (1.0 if name == draft.id_name else 2.0) * is_keyed
         ranked.append((score, -place, name))
@@ -108,12 +108,12 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
 def _parts_of_people(columns: dict[str, ColumnProfile]) -> tuple[str, ...]:
     """Return the columns of the first and the last name of people; nothing where one of them is missing."""
     worded = [name for name, column in columns.items() if column.kind in ("name", "code")]
-    first = next((name for name in worded if _says(name, FIRST_NAMES)), None)
-    last = next((name for name in worded if name != first and _says(name, LAST_NAMES)), None)
+    first = next((name for name in worded if _says(name, header_words("first_names"))), None)
+    last = next((name for name in worded if name != first and _says(name, header_words("last_names"))), None)
     return (first, last) if first and last else ()
 
 
 def _says(name: str, words: Collection[str]) -> bool:
     """Return whether a column's name is one of some words, alone or beside the word for names: `first_name`."""
     own = words_of(name)
-    return any(word in words for word in own) and all(word in words or word in NAME_WORDS for word in own)
+    return any(word in words for word in own) and all(word in words or word in header_words("names") for word in own)

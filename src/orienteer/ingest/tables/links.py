@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from orienteer.ingest.tables.draft import SURE, Draft, Link
 from orienteer.ingest.tables.forms import Numbers
-from orienteer.ingest.tables.profile import ColumnProfile
+from orienteer.ingest.tables.profile import ColumnProfile, wholes_of
 from orienteer.ingest.tables.type_names import (
     is_key,
     is_of_own_rows,
@@ -39,8 +39,14 @@ SAME_ROW = 0.1
 """Share of rows that may lead to themselves."""
 LOOPS = 0.05
 """Share of rows that may join a value with itself in two columns of ends."""
+FEWEST_NUMBERS = 5
+"""Different numbers by which a column leads to a table though its name does not."""
+UNLIKELY = 0.5
+"""How surprising it has to be that the second column of a list of edges has so few loops."""
 FEWEST_PAIRED, RARE = 5, 3.0
 """Rows of a table that two columns of small numbers lead to by their values; how surprising their few loops are."""
+MOST_PARTS = 1_000
+"""Different values of a column that may say which part its rows play."""
 SAMPLE = 400
 """Values of which one at least has to be a key before all are looked up."""
 SHOWN = 3
@@ -56,14 +62,14 @@ def closeness(column: str, table: str, key: str, name: str = "") -> float:
     """Return how well a column's name leads to a table, from 0 to 1: by the table's name, its key's or its names'."""
     if column.casefold() == key.casefold() and "_".join(words_of(column)) not in GENERIC:
         return 1.0
-    own, other = stem_of(column), stem_of(table)
+    own, other = stem_of(column), stem_of(table) or tuple(map(singular, words_of(table)))
     if not own:
         return 0.0
     if own in (other, other[-1:], stem_of(key)) or "".join(own) == "".join(other):
         return 1.0
     if name and own == stem_of(name):
         return 0.9
-    if (other and own[-1] in (other[-1], "_".join(other))) or own[-1:] == stem_of(key)[-1:]:
+    if (other and own[-1] in (other[-1], "_".join(other))) or own[-1:] == stem_of(key):
         return LEADING
     for a, b in ((own[-1], other[-1]), (other[-1], own[-1])) if other else ():
         if len(a) >= SHORTEST and a != b and (b.endswith(a) or (len(own) == 1 and b.startswith(a))):
@@ -103,7 +109,8 @@ def _says_less(link: Link, draft: Draft, found: Mapping[str, Sequence[Link]], dr
 
 def _is_called_by_its_table(link: Link) -> bool:
     """Return whether a link leads to a key that is called as its table is, by a column of that name."""
-    return link.named == 1 and stem_of(link.column) == stem_of(link.key) == stem_of(link.to)
+    table = stem_of(link.to)
+    return link.named == 1 and stem_of(link.column) == table and stem_of(link.key) in (table, ())
 
 
 def _draft_of(node_type: str, drafts: Sequence[Draft]) -> Draft:
@@ -154,7 +161,7 @@ def inclusion(column: ColumnProfile, other: Draft, key: str, target: ColumnProfi
     if (column.whole_numbers is None) != (target.whole_numbers is None) and not column.separators:
         return None
     best: Link | None = None
-    for separator in dict.fromkeys(("", *column.separators)):
+    for separator in dict.fromkeys((*(() if column.has_lists else ("",)), *column.separators)):
         parts = parts_of_column(column, separator)
         if not parts or not any(is_in(part, target.counts) for part, _ in zip(parts, range(SAMPLE), strict=False)):
             continue
@@ -181,7 +188,7 @@ def parts_of_column(column: ColumnProfile, separator: str) -> set[str]:
 def _chance(parts: Collection[str], target: ColumnProfile) -> float:
     """Return the chance that a value of a column is one of a key's; 1 where that proves nothing."""
     if target.whole_numbers is not None:
-        chance = target.density({int(part.removesuffix(".0")) for part in parts if part.removesuffix(".0").isdecimal()})
+        chance = target.density(wholes_of(parts))
     else:
         chance = max(len(target.counts) / 26 ** min(map(len, target.counts)), LEAST_CHANCE)
     return chance if chance < NO_PROOF else 1.0
@@ -194,15 +201,17 @@ def _is_proved(link: Link, draft: Draft, column: ColumnProfile, other: Draft) ->
         return False
     if other is draft:
         return _leads_to_own_rows(link, draft, column)
-    if column.is_counter and not (link.named == 1 and is_key(link.column)):
+    if column.is_counter and not (link.named >= LEADING and is_key(link.column)):
         return False
     if is_small:
         is_led = is_key(link.column) or closeness(link.column, other.type, "") >= LEADING
-        return link.named > 0 and is_led and link.share >= SMALL_NAMED
+        return link.named > 0 and is_led and link.share >= NUMBERS_NAMED
     if link.named:
         return link.share >= (NUMBERS_NAMED if column.whole_numbers is not None else WORDS_NAMED)
     is_key_of_more = link.bits >= TO_OTHER_KEYS and other.rows > draft.rows
-    return link.share >= WHOLE and link.bits >= SURE and (not column.is_key or is_key_of_more)
+    is_few = column.whole_numbers is not None and len(column.counts) < FEWEST_NUMBERS
+    is_enough = link.share >= WHOLE and link.bits >= SURE and not is_few
+    return is_enough and (not column.is_key or is_key_of_more)
 
 
 def _leads_to_own_rows(link: Link, draft: Draft, column: ColumnProfile) -> bool:
@@ -216,8 +225,18 @@ def _leads_to_own_rows(link: Link, draft: Draft, column: ColumnProfile) -> bool:
         roots = draft.rows - column.filled
         # By chance there is no circle in a share of roots of all cases (Cayley).
         is_tree = 0 < FEWEST_TO_A_ROOT * roots <= draft.rows and link.share > TREE and own == 0
-        return is_tree and len(column.counts) > 1 and _is_forest(draft, link)
+        is_meant = is_key(link.column) or link.named > 0 or not _rises(draft, link)
+        return is_tree and len(column.counts) > 1 and is_meant and _is_forest(draft, link)
     return own <= SAME_ROW * column.filled
+
+
+def _rises(draft: Draft, link: Link) -> bool:
+    """Return whether the values of a column rise with the ids: the numbers of weeks, and no tree."""
+    cells = [
+        (int(key), int(value.removesuffix(".0"))) for value, key in draft.cells(link.column, link.key) if value and key
+    ]
+    values = [value for _, value in sorted(cells)]
+    return values == sorted(values)
 
 
 def _is_forest(draft: Draft, link: Link) -> bool:
@@ -247,12 +266,12 @@ def _by_their_part(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link])
     for name, column in draft.open.items():
         stem = stem_of(name)
         is_free = name not in taken and name not in draft.given and stem not in ((), stem_of(draft.type))
-        if not is_free or not column.whole_numbers or not is_key(name):
+        if not is_free or not is_key(name) or not (column.whole_numbers or column.kind == "code"):
             continue
         fitting: list[tuple[float, Link]] = []
         for other in drafts:
             for key, target in other.unique.items():
-                link = inclusion(column, other, key, target) if target.whole_numbers is not None else None
+                link = inclusion(column, other, key, target)
                 if link is None or link.share < TREE or (other is draft and key == name):
                     continue
                 fitting += [(bits, link) for bits in _bits_of_parts(column, stem[-1], other, key)]
@@ -260,7 +279,7 @@ def _by_their_part(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link])
             bits, link = max(fitting, key=lambda pair: pair[0])
             more.append(replace(link, bits=bits))
         elif len(people) == 1 and is_part_of_people(name):
-            ids = [key for key, target in people[0].unique.items() if target.whole_numbers and key != name][:1]
+            ids = [key for key, target in people[0].unique.items() if target.kind == column.kind and key != name][:1]
             led = [inclusion(column, people[0], key, people[0].unique[key]) for key in ids]
             more += [link for link in led if link is not None and link.share >= TREE]
     return more
@@ -321,7 +340,8 @@ def _bits_of_parts(column: ColumnProfile, word: str, other: Draft, key: str) -> 
     texts = [name for name, profile in other.open.items() if profile.kind in ("name", "code") and name != key]
     found = []
     for name in texts:
-        if not any(word in words_of(value) for value in other.open[name].counts):
+        values = other.open[name].counts
+        if len(values) > MOST_PARTS or not any(word in value.casefold() for value in values):
             continue
         rows = [(value, word in map(singular, words_of(text))) for value, text in other.cells(key, name)]
         led = [says for value, says in rows if value in column.counts]
@@ -396,7 +416,9 @@ def _second_end(links: Mapping[str, Link], draft: Draft, drafts: Sequence[Draft]
     values = _draft_of(link.to, drafts).profiles[link.key].counts.keys()
     shared = len(a.counts.keys() & b.counts.keys())
     is_end = b.whole_numbers is not None and link.share > WHOLE and 2 * shared >= len(b.counts) > 2
-    return {second: Link(second, link.to, link.key, 1.0, 0.0, 0.0)} if is_end and b.counts.keys() <= values else {}
+    if not is_end or not b.counts.keys() <= values or surprise_of_few_loops(draft, a, b) < UNLIKELY:
+        return {}  # users rate films, and some have one number
+    return {second: Link(second, link.to, link.key, 1.0, 0.0, 0.0)}
 
 
 def resolved(parts: Sequence[str], values: Collection[str]) -> float:

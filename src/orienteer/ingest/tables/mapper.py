@@ -28,6 +28,7 @@ class Mapper:
         """Find ids, names and links. `has_edges`: other tables of the sources hold edges."""
         self._drafts = drafts
         self._has_edges = has_edges
+        self._tell_apart()
         self._types = {draft.type for draft in drafts}
         self._find()
         self._edges = {draft.file: edges_or_none(draft, drafts) for draft in drafts}
@@ -43,6 +44,19 @@ class Mapper:
             if name not in (draft.id_name, *draft.names, *draft.links) and kind_separator(profile) is not None
         }
         self._takes_type = has_edges or not (self.prefixed or any(draft.links for draft in drafts))
+
+    def _tell_apart(self) -> None:
+        """Give tables that would have one type types of their own, unless they hold more rows of one thing."""
+        first: dict[str, Draft] = {}
+        for draft in self._drafts:
+            other = first.setdefault(draft.type, draft)
+            is_more = set(other.profiles) == set(draft.profiles) and bool(draft.unique)
+            if other is draft or is_more or draft.called:
+                continue
+            plain, names = edge_type_of(draft.name), {each.type for each in self._drafts}
+            numbered = (f"{plain}_{place}" for place in range(2, len(self._drafts) + 2))
+            draft.told_apart = plain if plain not in names else next(name for name in numbered if name not in names)
+            first[draft.type] = draft
 
     def _find(self) -> None:
         """Find what leads where, then what names the rows, for what others lead to is an id."""
@@ -78,7 +92,7 @@ class Mapper:
             draft.questions += [link.question for link in found_here if link.question]
 
     def _declared(self, draft: Draft) -> dict[str, Link]:
-        """Return the foreign keys that a database declares: nothing else leads anywhere there."""
+        """Return the foreign keys that a database declares, and what rows within rows are sure to lead to."""
         links = {}
         for name, (node_type, column) in (draft.declared or {}).items():
             other = next((other for other in self._drafts if other.type == node_type and column in other.open), None)
@@ -90,6 +104,11 @@ class Mapper:
                 )
                 continue
             links[name] = Link(name, node_type, column, 1.0, SURE, 1.0)
+        for name, (file, column) in draft.stated.items():
+            other = next((other for other in self._drafts if other.file == file and column in other.open), None)
+            if other is not None and name in draft.open and name != draft.id_name:
+                separator = "json" if draft.open[name].has_lists else ""
+                links[name] = Link(name, other.type, column, 1.0, SURE, 1.0, separator)
         return links
 
     @property
@@ -214,10 +233,12 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
             written = "." if any("." in value for value in profile.counts) else ","
             taken = "decimals" if form.decimal == written else "thousands"
             draft.questions.append(f"{profile.name}: 1{written}234 may be thousands or decimals; taken for {taken}")
+        if FormedColumn(profile.name, form).name in draft.profiles.keys() - {profile.name}:
+            form = Numbers(form.decimal)  # there is a column of that name
         if form.unit_word:
             kept = FormedColumn(profile.name, form).name
             draft.guesses.append(f"{profile.name}: numbers in {form.unit_word}, kept as {kept}")
-        if form.unit or any(isinstance(number(value), str) for value in profile.counts):
+        if profile.form != Numbers() or any(isinstance(number(value), str) for value in profile.counts):
             return role_of_form(form)
     elif isinstance(form, Dates):
         if form.is_open:

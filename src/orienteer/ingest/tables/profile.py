@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -54,6 +55,12 @@ MOST_STRANGE = 0.1
 """Share of the different values of a column of numbers that may be none, and are told."""
 LONGEST_PART, MOST_BLANKS = 40, 4
 """Characters, and blanks, of a part of a list."""
+
+LEAST_CHANCE = 2.0**-60
+"""The chance of a number to be one of a column's, at least."""
+_CODED = re.compile(r"0[\d '’\u00a0\u202f]")
+"""A nought at the head, which no number has."""
+_WHOLE = re.compile(r"-?\d{1,18}(\.0)?", re.ASCII)
 
 Kind: TypeAlias = Literal["empty", "number", "date", "truth", "code", "name", "prose", "list"]
 """What the values of a column are; `name` for short texts."""
@@ -115,9 +122,13 @@ class ColumnProfile:
         numbers = numbers_of(self.shapes, self.decimal)
         if numbers is None or numbers.unit:
             return numbers
+        if not numbers.is_proved:
+            has_noughts = any(map(_CODED.match, self.counts))
+            has_plus = all(value[0] == "+" for value in self.counts)
+            if has_noughts or has_plus or is_code(self.name):
+                return None
         if all(map(str.isdigit, self.counts)):
-            has_noughts = any(value[0] == "0" and len(value) > 1 for value in self.counts)
-            return None if has_noughts or is_code(self.name) else numbers
+            return numbers
         # Rows that are called 0.1 and 0.10 are not called by numbers.
         are_names = self.is_key and len({numbers.read(value) for value in self.counts}) < len(self.counts)
         return None if are_names else numbers
@@ -157,10 +168,10 @@ class ColumnProfile:
 
     @cached_property
     def whole_numbers(self) -> list[int] | None:
-        """Return the values in order where all are whole numbers from nought on; None where some are none."""
-        if self.kind != "number" or not all(value.removesuffix(".0").isdecimal() for value in self.counts):
+        """Return the values in order where all are whole numbers as programs write them; None where some are none."""
+        if self.kind != "number" or not all(map(_WHOLE.fullmatch, self.counts)):
             return None
-        return sorted({int(value.removesuffix(".0")) for value in self.counts})
+        return sorted(wholes_of(self.counts))
 
     @cached_property
     def is_counter(self) -> bool:
@@ -175,11 +186,6 @@ class ColumnProfile:
         if not whole or not 1000 <= whole[0] <= whole[-1] <= 9999:
             return False
         return is_year(self.name) or (not is_key(self.name) and whole[0] > 1500 and whole[-1] < 2100)
-
-    @cached_property
-    def has_words(self) -> bool:
-        """Return whether most values begin with a letter: numbers, dates and paths do not."""
-        return 2 * sum(1 for value in self.counts if value[:1].isalpha()) > len(self.counts)
 
     @cached_property
     def is_prose(self) -> bool:
@@ -231,7 +237,9 @@ class ColumnProfile:
         if not values or not whole:
             return 1.0
         inside = bisect_right(whole, max(values)) - bisect_left(whole, min(values))
-        return max(len(whole) / (whole[-1] + 1), min(1.0, inside / (max(values) + 1)))
+        below = min(0, whole[0], *values)
+        chance = max(len(whole) / (whole[-1] - below + 1), min(1.0, inside / (max(values) - below + 1)))
+        return max(chance, LEAST_CHANCE)
 
 
 def _is_code(value: str) -> bool:
@@ -239,6 +247,11 @@ def _is_code(value: str) -> bool:
     if not any(map(str.isalpha, value)):
         return True
     return " " not in value and (len(value) < 3 or value.isupper() or any(map(str.isdigit, value)))
+
+
+def wholes_of(texts: Iterable[str]) -> set[int]:
+    """Return the whole numbers among some texts, as programs write them."""
+    return {int(text.removesuffix(".0")) for text in texts if _WHOLE.fullmatch(text) is not None}
 
 
 def profiles_of(table: Table, names: Collection[str] | None = None) -> dict[str, ColumnProfile]:
@@ -298,7 +311,9 @@ def _settle(profiles: Iterable[ColumnProfile]) -> None:
     forms = [(profile, profile.form) for profile in profiles]
     signs = Counter(form.decimal for _, form in forms if isinstance(form, Numbers) and form.is_proved)
     orders = Counter(
-        form.order for _, form in forms if isinstance(form, Dates) and form.is_proved and "/" in form.order
+        form.order
+        for _, form in forms
+        if isinstance(form, Dates) and form.is_proved and form.order in ("d/m/y", "m/d/y")
     )
     for profile, form in forms:
         if form is None or not form.is_open:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 IRREGULAR = {
@@ -61,16 +60,17 @@ _OF_GRAPHS = frozenset(
     ]
 )
 """Words of a folder's name that say that a graph is in it, and not of what."""
-_HEADERS = {
-    what: frozenset(words.casefold().split())
-    for what, words in tomllib.loads((files(__package__) / "headers.toml").read_text(encoding="utf-8")).items()
-}
-KEY_WORDS, NAME_WORDS = _HEADERS["keys"], _HEADERS["names"]
-"""Words in a column's name that say that it holds keys, and names."""
-FIRST_NAMES, LAST_NAMES = _HEADERS["first_names"], _HEADERS["last_names"]
-"""Words of columns that make a person's name together."""
 _PARTS = re.compile(r"[\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@cache
+def header_words(what: str) -> frozenset[str]:
+    """Return the words of columns' names that are a hint of something, such as `keys` or `names`: see headers.toml."""
+    import tomllib  # here: a search in a graph needs no headers
+
+    told = tomllib.loads((files(__package__) / "headers.toml").read_text(encoding="utf-8"))
+    return frozenset(told[what].casefold().split())
 
 
 @lru_cache(maxsize=4096)
@@ -117,9 +117,9 @@ def _telling(name: str) -> tuple[str, ...]:
 def without_key(column: str) -> str:
     """Return what a column of keys is about, in words joined by `_`: `brewery` of `BreweryID` and of `brewery`."""
     words = words_of(column)
-    while len(words) > 1 and words[-1] in KEY_WORDS:
+    while len(words) > 1 and words[-1] in header_words("keys"):
         words = words[:-1]
-    while len(words) > 1 and words[0] in KEY_WORDS:
+    while len(words) > 1 and words[0] in header_words("keys"):
         words = words[1:]
     return "_".join(words)
 
@@ -127,41 +127,41 @@ def without_key(column: str) -> str:
 def is_key(column: str) -> bool:
     """Return whether a column's name says that it holds keys."""
     words = words_of(column)
-    return bool({words[0], words[-1]} & KEY_WORDS) if words else False
+    return bool({words[0], words[-1]} & header_words("keys")) if words else False
 
 
 def is_code(column: str) -> bool:
     """Return whether a column's name says that its numbers are codes, as those of posts and telephones."""
-    return not _HEADERS["codes"].isdisjoint(words_of(column))
+    return not header_words("codes").isdisjoint(words_of(column))
 
 
 def is_year(column: str) -> bool:
     """Return whether a column's name says that it holds years."""
-    return not _HEADERS["years"].isdisjoint(words_of(column))
+    return not header_words("years").isdisjoint(words_of(column))
 
 
 def is_of_own_rows(column: str) -> bool:
     """Return whether a column's name says that it leads to other rows of its own table: `manager_id`, `parents`."""
-    return any({word, singular(word)} & _HEADERS["own_rows"] for word in words_of(column))
+    return any({word, singular(word)} & header_words("own_rows") for word in words_of(column))
 
 
 def is_of_people(table: str) -> bool:
     """Return whether a table's name says that it holds people."""
     words = words_of(table)
-    return bool({words[-1], singular(words[-1])} & _HEADERS["people"]) if words else False
+    return bool({words[-1], singular(words[-1])} & header_words("people")) if words else False
 
 
 def is_part_of_people(column: str) -> bool:
     """Return whether a column of keys is called by the part that somebody plays."""
     stem = stem_of(column)
-    return bool(stem) and is_key(column) and stem[-1].endswith(tuple(_HEADERS["parts_of_people"]))
+    return bool(stem) and is_key(column) and stem[-1].endswith(tuple(header_words("parts_of_people")))
 
 
 @lru_cache(maxsize=4096)
 def stem_of(name: str) -> tuple[str, ...]:
     """Return the words of a name in the singular, without those for keys and names: `home team` of `HomeTeamIDs`."""
     words = words_of(name)
-    stem = tuple(singular(word) for word in words if word not in KEY_WORDS | NAME_WORDS)
+    stem = tuple(singular(word) for word in words if word not in header_words("keys") | header_words("names"))
     if len(stem) == 1 and stem[0].endswith("id") and len(stem[0]) > len("paid") and not stem[0].endswith("oid"):
         return (stem[0].removesuffix("id"),)  # movieid
     return stem

@@ -112,7 +112,7 @@ _TABLE = (
             "question": _text("In whole words"),
             "k": _count(ASK_K),
             "node_types": _TYPES,
-            "reading": _text("A `read as:` line, corrected, to use instead of interpreting the question"),
+            "reading": _text("A `read as:` line, corrected"),
         },
         required=("question",),
     ),
