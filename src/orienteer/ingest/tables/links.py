@@ -232,9 +232,12 @@ def _leads_to_own_rows(link: Link, draft: Draft, column: ColumnProfile) -> bool:
 
 def _rises(draft: Draft, link: Link) -> bool:
     """Return whether the values of a column rise with the ids: the numbers of weeks, and no tree."""
-    cells = [
-        (int(key), int(value.removesuffix(".0"))) for value, key in draft.cells(link.column, link.key) if value and key
-    ]
+    if draft.profiles[link.key].whole_numbers is None or draft.profiles[link.column].whole_numbers is None:
+        return False
+    pairs = (
+        (key.removesuffix(".0"), value.removesuffix(".0")) for value, key in draft.cells(link.column, link.key) if value
+    )
+    cells = [(int(key), int(value)) for key, value in pairs if key]
     values = [value for _, value in sorted(cells)]
     return values == sorted(values)
 

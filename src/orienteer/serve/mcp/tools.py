@@ -112,7 +112,7 @@ _TABLE = (
             "question": _text("In whole words"),
             "k": _count(ASK_K),
             "node_types": _TYPES,
-            "reading": _text("A `read as:` line, corrected"),
+            "reading": _TEXT,
         },
         required=("question",),
     ),
