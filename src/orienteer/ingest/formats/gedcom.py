@@ -40,11 +40,14 @@ def tables_of(path: Path) -> list[NestedTable]:
     text, _ = read_text(path)
     for level, mark, tag, value in _lines(text):
         if level == 0:
-            record = {"id": mark.strip("@")} if mark and tag in TABLES else None
-            if record is not None:
+            record = None
+            if tag in TABLES:
+                record = {"id": mark.strip("@") or f"{tag}-{len(records[tag]) + 1}"}
                 records[tag].append(record)
         elif record is not None:
             del stack[level - 1 :]
+            if tag in ("CONC", "CONT") and not stack:
+                continue  # it goes on with nothing
             if tag in ("CONC", "CONT"):
                 _go_on(record, " ".join(stack), ("\n" if tag == "CONT" else "") + value)
                 continue

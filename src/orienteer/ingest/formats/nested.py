@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orienteer.ingest.formats.table import Batch, Drop, ObjectRows, is_unicode
+from orienteer.ingest.formats.table import Batch, Drop, FileNotes, ObjectRows, is_unicode
 
 Row = dict[str, Any]  # Any: JSON values, here and below
 GENERIC = frozenset(
@@ -38,6 +38,10 @@ MOST_KEYS = 40
 """Keys of an object within a row, above which it is a map, no record."""
 FEWEST_ALIKE = 3
 """Objects under keys that show that they are rows."""
+COLLECTION = "FeatureCollection"
+"""What GeoJSON calls a list of features."""
+MOST_NAMED = 10
+"""Keys beside the rows that a note names."""
 RECURRING = 0.9
 """Share of different keys among objects, up to which they recur."""
 
@@ -53,10 +57,16 @@ class NestedTable:
     rows: list[Row] = field(default_factory=list)
     links: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Columns that lead to rows that were within these, or around them: the path to those rows, and their key."""
+    said: tuple[str, ...] = ()
+    """What is beside the rows, or within them, and was not read."""
 
     def columns(self, path: Path) -> tuple[str, ...]:
         """Return the keys of the rows, in the order in which they come."""
         return tuple(dict.fromkeys(key for row in self.rows for key in row))
+
+    def notes(self, path: Path) -> FileNotes:
+        """Return what was not read."""
+        return FileNotes(notes=self.said)
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Return the rows in batches; a row's line is its number."""
@@ -79,8 +89,33 @@ def tables_within(value: Any, name: str) -> list[NestedTable]:
     for called, rows in _row_sets(value, (), name):
         label = called.rpartition(".")[2]
         own = name if label.casefold() in GENERIC or not label else label
-        found += _flattened(NestedTable(own, called), rows)
-    return [table for table in found if table.rows and any(table.rows)]
+        table = NestedTable(own, called)
+        shapes = sum(1 for row in rows if _has_shape(row))
+        if shapes:
+            table.said = (f"the geometry of {shapes:,} features is not read: of others than points",)
+        found += _flattened(table, [_feature(row) for row in rows])
+    found = [table for table in found if table.rows and any(table.rows)]
+    for place, table in enumerate(found):  # `a.b` beside the `b` within `a`
+        table.called = _untaken(table.called, {each.called for each in found[:place]})
+    if found and isinstance(value, dict) and found[0].called:
+        read = [f"{table.called}." for table in found]
+        others = {key: inner for key, inner in value.items() if not any(path.startswith(f"{key}.") for path in read)}
+        beside = [key for key, inner in others.items() if inner not in (None, "", [], {}, COLLECTION)]
+        if beside:
+            found[0].said += (f"beside the rows, not read: {', '.join(beside[:MOST_NAMED])}",)
+    return found
+
+
+def _untaken(called: str, taken: Collection[str]) -> str:
+    """Return a path of keys, with a number where another table has it."""
+    numbered = (called if number == 1 else f"{called}_{number}" for number in range(1, len(taken) + 2))
+    return next(name for name in numbered if name not in taken)
+
+
+def _has_shape(row: Row) -> bool:
+    """Return whether a row is a feature of GeoJSON with more than a point."""
+    geometry = row.get("geometry") if row.get("type") == "Feature" else None
+    return isinstance(geometry, dict) and geometry.get("type") != "Point"
 
 
 def _row_sets(value: Any, path: tuple[str, ...], name: str) -> Iterator[tuple[str, list[Row]]]:
@@ -88,7 +123,7 @@ def _row_sets(value: Any, path: tuple[str, ...], name: str) -> Iterator[tuple[st
     called = ".".join(path)
     if isinstance(value, list):
         if _are_rows(value):
-            yield called, [_feature(row) for row in value]
+            yield called, value
         return
     if not isinstance(value, dict) or not value:
         return
@@ -212,7 +247,7 @@ def _spread(rows: Sequence[tuple[int, Row]], flat: list[Row], inner: dict[str, l
             elif isinstance(value, list) and value and all(isinstance(one, dict) and one for one in value):
                 inner[full] += (_Inner(place, full, one, True) for one in value)
             elif value != {} and value != []:
-                flat[place][full] = value
+                flat[place][_untaken(full, flat[place])] = value
     for full, found in objects.items():
         if own_key([thing for _, thing in found]) is not None:
             inner[full] += (_Inner(place, full, thing, False) for place, thing in found)

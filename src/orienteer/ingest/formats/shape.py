@@ -30,6 +30,8 @@ AROUND = frozenset({TOTAL, HEADER_AGAIN, BELOW, NOTE})
 """Reasons of rows that should not have been rows of the table."""
 NUMBER = re.compile(r"[-+(]?\s*[^\w\s.,()-]?\s*\d[\d.,'\u00a0\u202f ]*(?:[eE][-+]?\d+)?\s*[^\w\s.,(]?\)?")
 """A number as tables have it, perhaps with a currency or a percent sign."""
+_NOTHING = re.compile(r"(?i)[-\u2013\u2014.?]+|n/?a|null|none|nan")
+"""What says in a column of numbers that there is none."""
 _UNIT = re.compile(r"^[^\W\d_]{1,4}\.?\s?(?=[-+(\d])|(?<=\d)\s?[^\W\d_]{1,4}[\u00b2\u00b3]?$")
 """The unit or the currency around a number in a row of totals: `kr 12,50`, `7 kg`."""
 DELIMITING = ",;\t|"
@@ -267,7 +269,9 @@ class RowSieve:
             return True
         last = _last_filled(cells)
         numeric = [cells[place].strip() for place in self.shape.numeric if place < last]
-        is_other = bool(numeric) and all(cell and not is_number(cell) for cell in numeric)
+        is_other = bool(numeric) and all(
+            cell and not is_number(cell) and not _NOTHING.fullmatch(cell) for cell in numeric
+        )
         return is_other and tuple(cells[:width]) != tuple(self.header)
 
     def _has_numbers(self, cells: Sequence[str]) -> bool:
@@ -287,7 +291,7 @@ def outside(shape: TableShape, last: Sequence[Sequence[str]]) -> int:
     """Return how many of a table's last rows are totals or notes below it."""
     count = notes = 0
     for place in range(len(last) - 1, 0, -1):
-        is_note = _is_note(last[place])
+        is_note = _is_note(last[place]) and _is_longer(last[place][0], last[:place])
         if not (is_note or _is_total(shape, last[place], last[:place])):
             break
         count, notes = count + 1, notes + is_note
@@ -303,6 +307,11 @@ def _is_total(shape: TableShape, cells: Sequence[str], above: Sequence[Sequence[
         return len(filled) > 1 and all(is_number(_UNIT.sub("", cell)) for cell in filled[1:])
     is_bare = not cells[0].strip() and 2 * len(filled) <= len(cells) and all(row[0].strip() for row in above)
     return is_bare and all(place in shape.numeric and is_number(cell) for place, cell in enumerate(cells) if cell)
+
+
+def _is_longer(text: str, above: Sequence[Sequence[str]]) -> bool:
+    """Return whether a text has more words than the first cells above it, so that it is none of these."""
+    return len(text.split()) > max((len(row[0].split()) for row in above if row), default=0)
 
 
 def _is_note(cells: Sequence[str]) -> bool:
