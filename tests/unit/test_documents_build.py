@@ -449,6 +449,18 @@ def test_a_folder_of_tables_with_a_readme_is_still_a_graph_of_tables(tmp_path):
     assert list(graph.node_ids()) == ["a", "b"]
 
 
+def test_unclear_tables_alone_are_read_by_row_and_that_is_told(tmp_path):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "x.csv").write_text("7,8,9\n1,2,3\n4,5,6\n", encoding="utf-8")
+    told = []
+    made = graph_directory(tmp_path / "tables", cache=tmp_path / "cache", progress=lambda text, _: told.append(text))
+    assert nodes_of(made)["x.csv#0"].text == "7 | 8 | 9\n1 | 2 | 3\n4 | 5 | 6"
+    assert told[-1].endswith(
+        f"its tables are read row by row, for they are no clear graph: orienteer validate {tmp_path / 'tables'} "
+        "says how to make one of them"
+    )
+
+
 def test_tables_that_say_nothing_of_themselves_are_a_graph_all_the_same(tmp_path):
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "x.csv").write_text("q,w\n1,2\n1,2\n", encoding="utf-8")

@@ -25,8 +25,8 @@ MOST_TEXTS = 1
 """Columns of words beside the ends of a list of edges."""
 
 
-def edges_or_none(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLink]:
-    """Return the two columns that a table joins where its rows are edges, else nothing; notes what is not sure."""
+def joined_columns(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLink]:
+    """Return the two columns that a table joins if its rows are edges, else none; the draft keeps what is not sure."""
     referred = any(link.to == draft.type for other in drafts if other is not draft for link in other.links.values())
     if referred:
         return {}
@@ -49,6 +49,7 @@ def edges_or_none(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLink
     if own_id and len(draft.open) == len(ends) + 1 and draft.open[draft.id_name or ""].is_counter:
         own_id = False  # the id numbers the pairs, and says nothing more
     is_named = bool(set(draft.names) - ends.keys())
+    # An id of their own makes rows things, two ends of one kind make them edges.
     as_things = 1.0 + 2.0 * own_id + 0.5 * is_named
     are_told = all(link.key for link in ends.values()) and not is_one_kind
     is_repeated = rows - len(pairs) > REPEATED * rows

@@ -20,10 +20,10 @@ MOSTLY_DIFFERENT = 0.5
 """The same of a column that is called one of names: two rows may have one name, which then names neither."""
 FEWEST_FILLED, MOSTLY_FILLED = 0.2, 0.5
 """Share of rows with a value in a column by which rows can be called, and in one that may have a value twice."""
-
-
 SURE = 8.0
 """Bits of surprise by which a column leads to a table though its name does not."""
+BEYOND_DOUBT = 4 * SURE
+"""Bits by which a column leads to another key than ids or names, and of which nobody is asked."""
 
 
 class TableKey(NamedTuple):
@@ -73,7 +73,7 @@ class Link:
         if self.missing:
             missing = ", ".join(self.missing)
             return f"{self.column}: some of its values are no {self.to}.{self.key} ({missing}); no edge there"
-        if self.named == 1 or self.bits >= 4 * SURE:
+        if self.named == 1 or self.bits >= BEYOND_DOUBT:
             return ""
         why = "by its name" if self.named else "by these"
         return f"{self.column}: few values; taken to lead to {self.to}.{self.key} {why}"

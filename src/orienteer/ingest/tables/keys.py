@@ -11,7 +11,7 @@ from orienteer.ingest.tables.type_names import header_words, is_key, stem_of, wo
 
 LEAST_ID, LEAST_NAME = 1.5, 2.2
 """Scores from which on a column is one of ids, and of names."""
-MOSTLY_DIFFERENT = 0.7
+NAMES_DIFFER = 0.7
 """Share of different values in a column of names."""
 NEARLY_ALL = 0.95
 """Share of rows that a column of names has one for."""
@@ -88,7 +88,7 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
         )
         score += 2.0 * (bool(stem) and stem == own[-len(stem) :] and not is_keyed)
         score += 1.7 * different + named / len(some) + 0.5 * (place < 2)
-        score -= 1.5 * (column.kind == "code") + 2.0 * (different < MOSTLY_DIFFERENT)
+        score -= 1.5 * (column.kind == "code") + 2.0 * (different < NAMES_DIFFER)
         score -= 2.0 * (column.filled < draft.rows / 2) or 1.5 * (column.filled < NEARLY_ALL * draft.rows)
         score -= (1.0 if name == draft.id_name else 2.0) * is_keyed
         ranked.append((score, -place, name))

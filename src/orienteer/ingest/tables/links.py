@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from orienteer.ingest.tables.draft import SURE, Draft, Link
+from orienteer.ingest.tables.draft import BEYOND_DOUBT, SURE, Draft, Link
 from orienteer.ingest.tables.forms import Numbers
 from orienteer.ingest.tables.profile import ColumnProfile, wholes_of
 from orienteer.ingest.tables.type_names import (
@@ -24,15 +24,13 @@ from orienteer.ingest.tables.type_names import (
 )
 from orienteer.ingest.tables.values import items
 
-WHOLE, NUMBERS_NAMED, SMALL_NAMED, WORDS_NAMED, TREE = 0.9, 0.5, 0.8, 0.3, 0.98
-"""Share of a column's different values that have to be keys: where its name does not lead there; of numbers, of small
-numbers and of words where it does; of a tree of a table's own rows."""
+WHOLE, NUMBERS_NAMED, WORDS_NAMED, OWN_NAMED, TREE = 0.9, 0.5, 0.3, 0.8, 0.98
+"""Share of a column's different values that have to be keys: if its name does not lead there; of numbers and of words
+if it does; of its own table's ids if its name says so, and if only a tree does."""
 LEADING = 0.7
 """How well the name of a column of small numbers has to lead to a table."""
 LEAST_CHANCE, NO_PROOF = 0.02, 0.5
 """The chance that a word is a key of another table at least, and the chance from which on values prove nothing."""
-TO_OTHER_KEYS = 4 * SURE
-"""Bits by which a column leads to another key than a table's ids or names."""
 FEWEST_TO_A_ROOT = 4
 """Rows for each without a value, in a tree of a table's own rows that nothing but the numbers tells."""
 SAME_ROW = 0.1
@@ -208,15 +206,16 @@ def _is_proved(link: Link, draft: Draft, column: ColumnProfile, other: Draft) ->
         return link.named > 0 and is_led and link.share >= NUMBERS_NAMED
     if link.named:
         return link.share >= (NUMBERS_NAMED if column.whole_numbers is not None else WORDS_NAMED)
-    is_key_of_more = link.bits >= TO_OTHER_KEYS and other.rows > draft.rows
+    is_key_of_more = link.bits >= BEYOND_DOUBT and other.rows > draft.rows
     is_few = column.whole_numbers is not None and len(column.counts) < FEWEST_NUMBERS
     is_enough = link.share >= WHOLE and link.bits >= SURE and not is_few
     return is_enough and (not column.is_key or is_key_of_more)
 
 
 def _leads_to_own_rows(link: Link, draft: Draft, column: ColumnProfile) -> bool:
+    """Return whether a column leads to rows of its own table, by its name, by surprise, or as a tree."""
     is_named = is_of_own_rows(link.column)
-    if link.share < (SMALL_NAMED if is_named else NUMBERS_NAMED if link.named else WHOLE) or column.is_counter:
+    if link.share < (OWN_NAMED if is_named else NUMBERS_NAMED if link.named else WHOLE) or column.is_counter:
         return False
     own = sum(1 for value, key in draft.cells(link.column, link.key) if value and value == key)
     if is_named:
@@ -361,11 +360,11 @@ def chosen(draft: Draft, links: Sequence[Link], drafts: Sequence[Draft]) -> dict
         other = _draft_of(link.to, drafts)
         rank = 0 if link.key == other.id_name else 1 if other.names == (link.key,) else 2
         is_beside = link.column.casefold() == link.key.casefold() and not is_key(link.column)
-        if rank == 2 and (is_beside or (not link.named and link.bits < TO_OTHER_KEYS)):
+        if rank == 2 and (is_beside or (not link.named and link.bits < BEYOND_DOUBT)):
             continue  # two tables with a column `town` lead to the same towns, and neither to the rows of the other
         if link.column == draft.id_name and not _names_rows_of(link, draft, other):
             continue
-        if other is draft and draft.names == (link.column,) and link.bits < TO_OTHER_KEYS:
+        if other is draft and draft.names == (link.column,) and link.bits < BEYOND_DOUBT:
             continue
         order = (
             link.named >= 0.9,

@@ -10,7 +10,7 @@ from orienteer.display import counted
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.tables.categories import REPEATS, kind_of, kind_separator
 from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, plainly
-from orienteer.ingest.tables.decision import edges_or_none, says_more
+from orienteer.ingest.tables.decision import joined_columns, says_more
 from orienteer.ingest.tables.draft import SURE, Draft, Link, TableKey
 from orienteer.ingest.tables.forms import Dates, Numbers
 from orienteer.ingest.tables.keys import id_column, name_columns
@@ -31,7 +31,7 @@ class Mapper:
         self._tell_apart()
         self._types = {draft.type for draft in drafts}
         self._find()
-        self._edges = {draft.file: edges_or_none(draft, drafts) for draft in drafts}
+        self._edges = {draft.file: joined_columns(draft, drafts) for draft in drafts}
         self._same = {draft.file: says_more(draft, drafts) for draft in drafts if not self._edges[draft.file]}
         of_things = [draft for draft in drafts if not self._edges[draft.file]]
         self.keys = [key for draft in of_things if not self._same[draft.file] for key in draft.keys]
