@@ -219,10 +219,11 @@ class QuestionReader(Protocol):
     def name(self) -> str:
         """The name by which it is registered."""
 
-    def read(self, question: str, run: Run) -> Reading | Refusal:
+    def read(self, question: str, run: Run) -> Reading | Refusal | RecordedReading:
         """Return the line of a question, or the reason why it has none. A reader never leaves out words in silence.
 
-        A reader that asks a model claims and settles its calls by the run. Raises `BadOption` if it fails.
+        A reader that asks a model claims and settles its calls by the run, and may record them. Raises `BadOption` if
+        it fails, `ModelError` or `BudgetExhausted` if the model was not heard.
         """
 
 
@@ -233,14 +234,6 @@ class RecordedReading(NamedTuple):
     trajectories: tuple[Trajectory, ...] = ()
     failed: BudgetExhausted | ModelError | None = None
     """What kept it from reading, if nothing was read: a failed model, a spent budget."""
-
-
-@runtime_checkable
-class RecordingReader(Protocol):
-    """A reader that asks a model: its calls are part of the question's record."""
-
-    def read_recorded(self, question: str, run: Run) -> RecordedReading:
-        """Return what `read` returns, with its calls."""
 
 
 class Method(Protocol):

@@ -459,7 +459,7 @@ class Retriever:
         result = self._limited(result, question, k, has_answer=has_answer)
         # what was read exactly has its whole answer, and what a model would not read is not to be answered by one
         reading = result.reading
-        is_read = reading is not None and (reading.complete or (result.refusal is not None and reading.by == "model"))
+        is_read = reading is not None and (reading.complete or (result.refusal is not None and card.asks))
         if result.answer is not None or is_read or has_declined or allowance.is_stopped or not has_answer:
             return result
         if model is None and (result.hits or result.refusal is not None):

@@ -19,7 +19,7 @@ from orienteer import (
     plugins,
     read_questions,
 )
-from orienteer.errors import BadOption, ToolFailed, UnknownNode
+from orienteer.errors import BadOption, ModelError, ToolFailed, UnknownNode
 from orienteer.lab.evaluation import rank_measure
 from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.methods import METHODS, method_cards, method_of
@@ -299,8 +299,64 @@ def test_a_question_reader_that_fails_is_named(install, graph, read, told):
     )
     with pytest.raises(BadOption, match=f"'parrots' registers the question reader 'parrot', and {told}"):
         Retriever(graph, settings=Settings(), reader="parrot").ask("How many boats?")
-    with pytest.raises(BadOption, match="no question reader 'carrot': there are rules, parrot"):
+    with pytest.raises(BadOption, match="no question reader 'carrot': there are rules, model, parrot"):
         Retriever(graph, settings=Settings(), reader="carrot").ask("How many boats?")
+
+
+ASKER = """
+from orienteer import Reading
+from orienteer.records import Message
+
+class Asker:
+    def __init__(self, graph, model):
+        self.model = model
+
+    def read(self, question, run):
+        run.check()
+        reply = self.model.chat([Message(role="user", content=question)])
+        run.charge(reply.usage)
+        return Reading(text=reply.message.content)
+"""
+
+
+def test_its_question_reader_asks_the_model_beside_the_rules(install, graph):
+    install("askers", ASKER, "[orienteer.question_readers]\nasker = askers:Asker\n", "askers")
+
+    def asked(question, line, method="reader", **options):
+        def policy(messages, tools, sampling):
+            if line is None:
+                raise ModelError("the server is away")
+            return line
+
+        options |= {"reader": "asker", "settings": Settings()}
+        return Retriever(graph, method, model=ScriptedModel(policy), **options).ask(question)
+
+    read = asked("Whatever floats hereabouts?", "boat")
+    assert (read.answer, read.reading.by, read.usage.calls) == ("FERRY", "asker", 1)
+    assert asked("Whatever floats hereabouts?", "boat", "auto").reading.by == "asker"
+    by_rules = asked("How many boats?", "count boat")
+    assert (by_rules.answer, by_rules.reading.by, by_rules.usage.calls) == ("1", "rules", 0)
+    both = asked("How many boats?", "count boat", check="always")
+    assert (both.answer, both.reading.by, both.reading.agreed) == ("1", "both", True)
+    differing = asked("How many boats?", "boat", check="always")
+    assert (differing.answer, differing.reading.agreed) == (None, False)
+    assert differing.refusal.lines == ("count boat", "boat")
+    assert "by the asker: boat" in differing.refusal.text
+    unheard = asked("Whatever floats hereabouts?", None)
+    assert (unheard.answer, unheard.stopped_by) == (None, "error")
+    assert "the asker was not heard: the server is away" in unheard.refusal.text
+    kept = asked("How many boats?", None, check="always")
+    assert (kept.answer, kept.stopped_by) == ("1", "finish")
+    assert any("the asker was not heard: the server is away" in note for note in kept.notes)
+    broken = asked("Whatever floats hereabouts?", "ship")
+    assert "asker read it as 'ship', which is no query of this graph" in broken.refusal.text
+
+
+def test_a_question_reader_that_needs_a_model_has_none_by_anchor(install, graph):
+    with pytest.raises(BadOption, match="'model' asks a model: give --method reader"):
+        Retriever(graph, "anchor", settings=Settings(), reader="model").ask("How many boats?")
+    only_rules = Retriever(graph, "reader", model=ScriptedModel(lambda *_: "?"), settings=Settings(), reader="rules")
+    assert only_rules.ask("Whatever floats hereabouts?").usage.calls == 0
 
 
 @pytest.mark.parametrize(

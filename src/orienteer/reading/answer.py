@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -11,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, UnknownNode
+from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
-from orienteer.plugins import fault, load, registered
-from orienteer.protocols import QuestionReader, RecordedReading, RecordingReader, Run
+from orienteer.protocols import QuestionReader, Run
 from orienteer.query import plan
 from orienteer.query.budget import Budget
 from orienteer.query.proof import Leg, WalkedStep, Witness
@@ -34,13 +32,13 @@ from orienteer.reading.query import (
     is_of_edges,
     joined_of,
 )
+from orienteer.reading.readers import queries_of, read_by
 from orienteer.reading.relations import is_of_kinds
 from orienteer.reading.vocabulary import SchemaWords
 from orienteer.reading.wording import QueryWording
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, Sense, Trajectory, WalkedEdge
 from orienteer.text.sentences import one_line
 
-_RULES = "rules"  # our own reader
 _LISTED = 20  # nodes; more of them are not written out as an answer
 _MOST_GROUPS = 200  # groups that are written out
 _EXAMPLES = 3  # names of what was counted
@@ -96,11 +94,12 @@ class Answerer:
             read: Reading | Refusal = Reading(text=question.reading)
             queries: list[ExactQuery] | Refusal = [parse(question.reading, self._graph)]
         else:
-            read, trajectories, failed = self._recorded(question.text, run)
-            queries = read if isinstance(read, Refusal) else self._checked(read)
+            read, trajectories, failed = read_by(self._reader, question.text, run)
+            queries = queries_of(read, self._graph)
         if isinstance(queries, Refusal):
             note = f"no exact answer: {queries.text}; what follows was ranked by names and words"
-            refused = Reading(by=self._reader.name, not_understood=queries.words)
+            agreed = False if queries.lines else None
+            refused = Reading(by=self._reader.name, not_understood=queries.words, agreed=agreed)
             return ExactAnswer(refused, queries, notes=(note,), trajectories=trajectories, failed=failed), None
         assert isinstance(read, Reading)
         executor = Executor(self._graph, mask)
@@ -118,23 +117,6 @@ class Answerer:
             return replace(one, reading=plain, trajectories=trajectories), explainer
         several = replace(_of_senses(senses, others), trajectories=trajectories)
         return several, Explainer(self._graph, of_senses[0], executor)
-
-    def _recorded(self, question: str, run: Run) -> RecordedReading:
-        reader = self._reader
-        if isinstance(reader, RecordingReader):
-            return reader.read_recorded(question, run)
-        return RecordedReading(reader.read(question, run))
-
-    def _checked(self, read: Reading) -> list[ExactQuery] | Refusal:
-        """Return the queries of a reader's lines; a refusal that shows the line where one is none of this graph."""
-        queries: list[ExactQuery] = []
-        for line in (read.text or "", *(sense.text for sense in read.senses)):
-            try:
-                queries.append(parse(line, self._graph))
-            except (BadOption, UnknownNode) as error:
-                why = f"{read.by} read it as {line!r}, which is no query of this graph: {error}"
-                return Refusal(kind="not_understood", text=why)
-        return queries
 
     def _answered(self, read: Reading, query: ExactQuery, executor: Executor) -> ExactAnswer:
         outcome = executor.run(query)
@@ -263,54 +245,6 @@ class Answerer:
         texts = list(dict.fromkeys(_text(value) for _, value in known))
         is_number = len(texts) == 1 and all(isinstance(value, int | float) for _, value in known)
         return _Spoken(", ".join(texts), sentence, "number" if is_number else "text")
-
-
-class _RegisteredReader:
-    """A package's reader, whose faults name it."""
-
-    def __init__(self, name: str, reader: QuestionReader) -> None:
-        self.name, self._reader = name, reader
-
-    def read(self, question: str, run: Run) -> Reading | Refusal:
-        """Return what the reader returns. Raises `BadOption` where it fails, or returns anything else."""
-        return self.read_recorded(question, run).read
-
-    def read_recorded(self, question: str, run: Run) -> RecordedReading:
-        """Return what the reader returns, with its calls if it records them. Raises as `read` does."""
-        with _blamed(self.name):
-            own = self._reader
-            recorded = (
-                own.read_recorded(question, run)
-                if isinstance(own, RecordingReader)
-                else RecordedReading(own.read(question, run))
-            )
-            read, trajectories, failed = recorded
-        if not isinstance(read, Reading | Refusal):
-            why = f"it returned a {type(read).__name__}, and neither a Reading nor a Refusal"
-            raise BadOption(fault("question_readers", self.name, why))
-        named = read if isinstance(read, Refusal) else read.model_copy(update={"by": self.name})
-        return RecordedReading(named, trajectories, failed)
-
-
-def registered_reader(name: str, graph: Graph) -> QuestionReader:
-    """Return a package's reader over a graph. Raises `BadOption` for a name that none has, and where it fails."""
-    make = load("question_readers", name, (_RULES,))
-    if make is None:
-        names = [_RULES, *registered("question_readers", (_RULES,))]
-        raise BadOption(f"there is no question reader {name!r}: there are {', '.join(names)}")
-    with _blamed(name):
-        return _RegisteredReader(name, make(graph))
-
-
-@contextmanager
-def _blamed(name: str) -> Iterator[None]:
-    """Raise `BadOption`, which names a package's reader, where it fails."""
-    try:
-        yield
-    except Error:
-        raise
-    except Exception as error:  # somebody's code may fail in any way
-        raise BadOption(fault("question_readers", name, f"it failed ({type(error).__name__}: {error})")) from error
 
 
 class ProofWording:

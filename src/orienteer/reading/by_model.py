@@ -2,9 +2,8 @@
 
     "which incidents was Conor in charge of"  ->  {"line": "incident that -commander-> \"Conor Reilly\"", "unread": []}
 
-The rules read first, and the model what they refuse (`check="refused"`); or both read (`"always"`), and where the two
-lines do not come to the same, neither is answered and the person picks. The model proposes, the program proves: a line
-must parse, names nothing and says no number that the question does not, and uses what the question names.
+The model proposes, the program proves: a line must parse, names nothing and says no number that the question does not,
+and uses what the question names. `readers.py` asks it what the rules refuse.
 """
 
 from __future__ import annotations
@@ -13,22 +12,21 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.errors import BadOption, BudgetExhausted, ModelError, UnknownNode
 from orienteer.graph.store import Graph
-from orienteer.llm.conversation import ask, begin, prompt_of, recorded_by
+from orienteer.llm.conversation import ask, begin, prompt_of
 from orienteer.llm.schema import GRAMMAR
-from orienteer.protocols import LanguageModel, QuestionReader, RecordedReading, Run, manner_of
+from orienteer.protocols import LanguageModel, RecordedReading, Run, manner_of
 from orienteer.reading.brief import listed_values, names_of, schema_of
+from orienteer.reading.foreign import EveryLanguage
 from orienteer.reading.grammar import grammar_of
-from orienteer.reading.line import parse
+from orienteer.reading.line import parse, tried
 from orienteer.reading.quantities import converted
 from orienteer.reading.query import Among, Best, ExactQuery, Executor, Joined, NodeSet, Told, Valued, parts_of
-from orienteer.reading.reader import RulesReader
 from orienteer.reading.units import SURE_NAME, NameUnit, PropertyFacts, Units
 from orienteer.reading.vocabulary import AKIN, ENGLISH, QuestionWords, alike
 from orienteer.reading.wording import QueryWording
@@ -36,7 +34,6 @@ from orienteer.records import JsonValue, Question, Reading, Refusal, Sampling, T
 from orienteer.text import english
 from orienteer.text.sentences import one_line
 
-Check: TypeAlias = Literal["refused", "always"]
 SCHEMA: dict[str, Any] = {  # Any: JSON
     "type": "object",
     "properties": {
@@ -48,7 +45,6 @@ SCHEMA: dict[str, Any] = {  # Any: JSON
 }
 _REMEMBERED = 256  # lines
 _LONGEST_SHOWN = 300  # characters of a line that a refusal shows
-_LONGEST_QUESTION = 2_000  # characters; longer ones are no question
 _TRIES = 2
 _MOST_UNREAD = 5  # words that a refusal repeats
 _MOST = 0.5  # share of a kind; a line that means more is asked about once
@@ -58,7 +54,6 @@ _MOST_LEFT = 1 / 3
 That it has no other names shows nothing then. Of false lines of a small model 1 of 22 left no more, of written ones 172
 of 189.
 """
-_OF_VALUES = ("value", "average", "median", "sum")
 _COMMONER = 8  # times; a word in small letters that texts use so much more than edges touch its node is no sure name
 _GRAMMAR = ENGLISH.vocabulary | ENGLISH.numerals.keys() | ENGLISH.ordinals.keys()
 _YEAR, _MOMENT = 0.99, 1e-6  # in years: shorter than one, and nothing but rounding
@@ -88,50 +83,21 @@ class ModelReader:
 
     name = "model"
 
-    def __init__(
-        self,
-        graph: Graph,
-        reader: QuestionReader,
-        rules: RulesReader,
-        model: LanguageModel,
-        *,
-        check: Check = "refused",
-    ) -> None:
-        """`reader` reads without a model, in every language; `rules` are its rules of English, of the same graph."""
-        self._graph, self._reader, self._rules, self._model, self._check = graph, reader, rules, model, check
+    def __init__(self, graph: Graph, model: LanguageModel, rules: EveryLanguage) -> None:
+        """The words of questions are what they may be to `rules`, of the same graph."""
+        self._graph, self._model, self._lexicon = graph, model, rules.lexicon
         self._wording, self._lines = QueryWording(graph), OrderedDict[str, _Proposed]()
         self._lock = threading.Lock()
 
-    def read(self, question: str, run: Run) -> Reading | Refusal:
-        """Return the line of a question, or why it has none."""
-        return self.read_recorded(question, run).read
-
-    def read_recorded(self, question: str, run: Run) -> RecordedReading:
-        """Return the line of a question with the calls that led to it.
-
-        A spent budget or a failed model leaves what the rules read, with a note.
-        """
-        by_rules = self._reader.read(question, run)
-        if isinstance(by_rules, Reading) and (fault := self._parse_error(by_rules.text or "")) is not None:
-            by_rules = Refusal(kind="not_understood", text=fault)
-        if (isinstance(by_rules, Reading) and self._check == "refused") or len(question) > _LONGEST_QUESTION:
-            return RecordedReading(by_rules)
+    def read(self, question: str, run: Run) -> RecordedReading:
+        """Return the line of a question, or why it has none. Raises `BudgetExhausted`, `ModelError`."""
         words = self._words(question)
-        trajectories: tuple[Trajectory, ...] = ()
-        try:
-            proposed, trajectories = self._proposed(question, words, run)
-        except (BudgetExhausted, ModelError) as failed:
-            why = f"the model was not heard: {failed}"
-            unread = failed if isinstance(by_rules, Refusal) else None
-            return RecordedReading(_noted(by_rules, why), recorded_by(failed), unread)
-        by_model = self._believed(proposed, words)
-        if isinstance(by_rules, Refusal):
-            return RecordedReading(by_model, trajectories)
-        return RecordedReading(self._agreed(by_rules, by_model), trajectories)
+        proposed, trajectories = self._proposed(question, words, run)
+        return RecordedReading(self._believed(proposed, words), trajectories)
 
     # ------------------------------------------------------------------------------------------------ the one call
     def _words(self, question: str) -> _Words:
-        lexicon = self._rules.lexicon
+        lexicon = self._lexicon
         read = lexicon.vocabulary.corrected(lexicon.vocabulary.read(question))
         units, _ = lexicon.units(read)
         arrays = self._graph.arrays
@@ -148,7 +114,7 @@ class ModelReader:
             if question in self._lines:
                 self._lines.move_to_end(question)
                 return self._lines[question], ()
-        lexicon = self._rules.lexicon
+        lexicon = self._lexicon
         shown, schema = schema_of(lexicon, words.units, words.rows), SCHEMA
         if manner_of(self._model).keeps_grammar:
             schema = SCHEMA | {GRAMMAR: grammar_of(lexicon, question, words.units, shown)}
@@ -228,7 +194,7 @@ class ModelReader:
         words = [question.words[at] for at in places]
         if all(word.is_stop or word.text in _GRAMMAR or word.text.isdigit() for word in words):
             return False
-        posting = self._rules.lexicon.vocabulary.posting(words[0].text)
+        posting = self._lexicon.vocabulary.posting(words[0].text)
         if len(words) > 1 or posting is None:
             return True
         degrees = self._graph.arrays.adjacency.degree(np.array(unit.rows, np.int32))
@@ -236,7 +202,7 @@ class ModelReader:
 
     def _covered(self, query: ExactQuery, words: _Words) -> tuple[set[int], set[int]]:
         """Return the places of a question's words whose nodes a query names, and of all that anything in it covers."""
-        vocabulary, units, parts = self._rules.lexicon.vocabulary, words.units, list(parts_of(query))
+        vocabulary, units, parts = self._lexicon.vocabulary, words.units, list(parts_of(query))
         stems = {vocabulary.stem(word) for word in re.findall(r"[^\W_]+", self._wording.line(query).casefold())}
         rows = {row for part in parts if isinstance(part, Among) for row in part.rows}
         kinds = {kind for part in parts if isinstance(part, NodeSet) for kind in part.types}
@@ -252,24 +218,16 @@ class ModelReader:
         """Yield why a line is not believed: it must parse, and may say nothing that the question does not."""
         if line is None:
             return
-        if (fault := self._parse_error(line)) is not None:
-            yield fault
+        query = tried(line, self._graph)
+        if isinstance(query, str):
+            yield query
             return
         amounts = words.units.quantities.values()  # and the beginnings and ends of times
         numbers = frozenset(number for one in amounts for number in (one.value, *(one.span or ())))
-        query = parse(line, self._graph)
         yield from filter(None, (self._fault(part, words, numbers) or self._untold(part) for part in parts_of(query)))
         named = list(self._named(query, words))
         if named and not any(is_used for _, is_used in named):
             yield f"it says nothing of {', '.join(text for text, _ in named)}"
-
-    def _parse_error(self, line: str) -> str | None:
-        """Return why a line is not a query of this graph; None if it is one."""
-        try:
-            parse(line, self._graph)
-        except (BadOption, UnknownNode) as error:
-            return str(error)
-        return None
 
     def _fault(self, part: object, words: _Words, numbers: frozenset[float]) -> str | None:
         """Return what a part of a query says that the question does not; None if that is nothing."""
@@ -309,7 +267,7 @@ class ModelReader:
 
     def _facts(self, name: str) -> PropertyFacts | None:
         """Return what a property of nodes holds, or one of edges that is called so."""
-        lexicon = self._rules.lexicon
+        lexicon = self._lexicon
         return lexicon.properties.get(name) or lexicon.edge_properties.get(name)
 
     def _is_said(self, name: str, value: float, words: _Words, numbers: frozenset[float]) -> bool:
@@ -330,7 +288,7 @@ class ModelReader:
 
     def _is_worded(self, name: str, value: str, words: _Words) -> bool:
         """Return whether the question has the words of a text, or names no other value of a field of few."""
-        vocabulary, facts = self._rules.lexicon.vocabulary, self._facts(name)
+        vocabulary, facts = self._lexicon.vocabulary, self._facts(name)
         said = [word.stem for word in words.question.words if not word.is_stop]
         own = [vocabulary.stem(word) for word in re.findall(r"[^\W_]+", value.casefold()) if word not in english.STOP]
         if own and all(any(alike(stem, other) >= AKIN for other in said) for stem in own):
@@ -353,7 +311,7 @@ class ModelReader:
             return Refusal(kind="not_understood", words=unread, text=f"the model finds no line for {told}")
         query = parse(proposed.line, self._graph)
         line = self._wording.line(query)
-        if self._parse_error(line) is not None or parse(line, self._graph) != query:
+        if tried(line, self._graph) != query:
             return Refusal(kind="not_understood", text=f"the model read it as {shown!r}, which cannot be written again")
         question, amounts = words.question, words.units.quantities.items()
         covered = self._covered(query, words)[1] | {at for first, one in amounts for at in range(first, one.last)}
@@ -364,48 +322,3 @@ class ModelReader:
             return Refusal(kind="not_understood", words=tuple(left), text=why)
         notes = (f"in no word of the line: {', '.join(left)}",) if left else ()
         return Reading(text=line, by=self.name, notes=notes)
-
-    # ----------------------------------------------------------------------------------------------------- two readers
-    def _agreed(self, by_rules: Reading, by_model: Reading | Refusal) -> Reading | Refusal:
-        """Return the reading of both readers; a refusal that shows both lines if they do not come to the same."""
-        if isinstance(by_model, Refusal):
-            return by_rules.model_copy(update={"agreed": False, "notes": (*by_rules.notes, by_model.text)})
-        lines = (by_rules.text or "", by_model.text or "")
-        own, senses = self._meaning(lines[1]), [(one, self._meaning(one.text)) for one in by_rules.senses]
-        # a sense by which no value is told is none
-        senses = [one for one in senses if one[1][0] not in _OF_VALUES or isinstance(one[1][-1], tuple)] or senses
-        others = [f"it may mean the {one.label} as well: {one.text}" for one, meaning in senses if meaning != own]
-        if len(others) == len(senses):
-            others = []
-            if own != self._meaning(lines[0]):
-                why = f"two readings, pick one:\nby the rules: {lines[0]}\nby the model: {lines[1]}"
-                return Refusal(kind="unsupported", text=why, lines=lines)
-        read = by_model if others else by_rules
-        return read.model_copy(update={"by": "both", "agreed": True, "notes": (*read.notes, *others)})
-
-    def _meaning(self, line: str) -> tuple[object, ...]:
-        """Return what a line asks, and what it comes to.
-
-        What nothing meets, and a yes or a no, may be the same by chance: there what is named and said is the same too.
-        """
-        query, executor = parse(line, self._graph), Executor(self._graph)
-        outcome, rows = executor.run(query), executor.run(ExactQuery("list", query.nodes)).rows
-        if query.form == "value" and query.measure is not None and query.measure.target is None:
-            values = self._graph.arrays.properties.values(query.measure.property or "", rows)
-            rows = rows[[value is not None for value in values]]
-            outcome = replace(outcome, rows=rows)
-        asks = (query.form, query.measure, query.first, outcome.value, outcome.table)
-        if query.form != "test" and len(rows):
-            return *asks, tuple(outcome.rows.tolist()), tuple(rows.tolist())
-        parts = list(parts_of(query))
-        names = {
-            self._graph.arrays.names[row].casefold() for part in parts if isinstance(part, Among) for row in part.rows
-        }
-        edges = {(kind >> 1, one.negated) for one in parts if isinstance(one, Joined) for kind in one.kinds}
-        return *asks, frozenset({*names, *edges, *(str(one).casefold() for one in parts if isinstance(one, Valued))})
-
-
-def _noted(read: Reading | Refusal, why: str) -> Reading | Refusal:
-    if isinstance(read, Reading):
-        return read.model_copy(update={"notes": (*read.notes, why)})
-    return read.model_copy(update={"text": f"{read.text}; {why}"})

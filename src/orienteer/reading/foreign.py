@@ -421,7 +421,7 @@ class EveryLanguage:
     name = RulesReader.name
 
     def __init__(self, graph: Graph, reader: RulesReader) -> None:
-        self._graph, self._reader = graph, reader
+        self._graph, self._reader, self.lexicon = graph, reader, reader.lexicon
 
     def read(self, question: str, run: Run | None = None) -> Reading | Refusal:
         """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""

@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from orienteer.elements import Triple
-from orienteer.errors import BadOption, UnknownNode
 from orienteer.reading.brief import Shown, listed_values
 from orienteer.reading.lexicon import Lexicon
-from orienteer.reading.line import CLAIMED, EXTENTS, SIGNS, TOLD, TOTALS, parse
+from orienteer.reading.line import CLAIMED, EXTENTS, SIGNS, TOLD, TOTALS, tried
 from orienteer.reading.quantities import Quantity, converted
 from orienteer.reading.query import MOST_ENDS, NAME, TEXT, Valued
 from orienteer.reading.units import PropertyFacts, Units
@@ -201,11 +200,7 @@ class _Grammar:
 
     # ----------------------------------------------------------------------------------- words of graph and question
     def _parses(self, line: str) -> bool:
-        try:
-            parse(line, self._graph)
-        except (BadOption, UnknownNode):
-            return False
-        return True
+        return not isinstance(tried(line, self._graph), str)
 
     def _called(self) -> dict[str, list[int]]:
         """Return the names of the question's nodes, the surest first, and the ids of those that share theirs."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Literal, NamedTuple, NoReturn, cast
 
-from orienteer.errors import BadOption, nearest
+from orienteer.errors import BadOption, UnknownNode, nearest
 from orienteer.graph.properties import number_of
 from orienteer.graph.store import Graph
 from orienteer.query.store import Store
@@ -155,6 +155,14 @@ def _measure_of(joined: Joined) -> Measure:
 def parse(line: str, graph: Graph) -> ExactQuery:
     """Return the query that a line says. Raises `BadOption` naming what cannot be read, and what may stand there."""
     return _ReadingLine(line, graph).query()
+
+
+def tried(line: str, graph: Graph) -> ExactQuery | str:
+    """Return the query that a line says, or why it says none."""
+    try:
+        return parse(line, graph)
+    except (BadOption, UnknownNode) as error:
+        return str(error)
 
 
 class _ReadingLine:

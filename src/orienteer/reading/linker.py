@@ -365,7 +365,7 @@ class AnchorConfig(Options):
     meaning_weight: float = Field(default=0.3, ge=0)
     """Weight of nearness in meaning where the graph has vectors, in the same shares; with 0 they are not read."""
     reader: str = "rules"
-    """Who reads questions as lines: the grammar of rules, or what a package registers as a question reader."""
+    """Who reads questions as lines: `rules`, our grammar, or what a package registers as a question reader."""
     spelling: bool = True
     """Correct words that no node has, where a name is spelled nearly so."""
 

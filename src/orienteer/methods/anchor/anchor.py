@@ -18,12 +18,13 @@ from orienteer.llm.conversation import ending_of
 from orienteer.methods.anchor.reach import Traversal, connect, named_by_edges, smallest_shared, walkers_of
 from orienteer.methods.anchor.scorer import DegreePrior, EmbeddingPayment, Meaning, NodeScorer, Scores, with_first
 from orienteer.protocols import Exploring, LanguageModel, Method, QuestionReader, Run
-from orienteer.reading.answer import Answerer, ExactAnswer, Explainer, registered_reader
+from orienteer.reading.answer import Answerer, ExactAnswer, Explainer
 from orienteer.reading.answer_type import Understanding, understand
-from orienteer.reading.by_model import Check, ModelReader
+from orienteer.reading.by_model import ModelReader
 from orienteer.reading.foreign import EveryLanguage
 from orienteer.reading.linker import AnchorConfig, PhraseLinker
 from orienteer.reading.reader import RulesReader
+from orienteer.reading.readers import Check, TwoReaders, reader_of
 from orienteer.reading.vocabulary import LONGEST, SchemaWords
 from orienteer.records import (
     JsonValue,
@@ -78,8 +79,7 @@ class Anchor:
 
     def _reader(self) -> QuestionReader:
         """Return who reads questions as lines."""
-        own = EveryLanguage(self._graph, self._rules)
-        return own if self.config.reader == own.name else registered_reader(self.config.reader, self._graph)
+        return reader_of(self.config.reader, self._graph, EveryLanguage(self._graph, self._rules))
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes that the anchors, the type of answer and the words support, best first."""
@@ -327,8 +327,10 @@ def result_notes(ranking: QuestionRanking, graph: Graph) -> tuple[str, ...]:
 class ReaderConfig(AnchorConfig):
     """The settings of `reader`."""
 
+    reader: str = ModelReader.name
+    """Who reads beside the rules: `model`, what a package registers as a question reader, or `rules`: nobody."""
     check: Check = "refused"
-    """When the model is asked: if the rules refuse (`refused`), or for every question (`always`)."""
+    """When that reader is asked: if the rules refuse (`refused`), or for every question (`always`)."""
 
 
 class Reader(Anchor):
@@ -338,17 +340,17 @@ class Reader(Anchor):
 
     def __init__(self, graph: Graph, model: LanguageModel | None = None, config: ReaderConfig | None = None) -> None:
         """Without a model it reads as `anchor` does. Raises `BadOption` for options that need one."""
-        super().__init__(graph, config or ReaderConfig())
-        if self.config.reader != RulesReader.name:
-            raise BadOption(f"reader.reader is {self.config.reader!r}: only the rules read beside a model")
-        if model is None and isinstance(self.config, ReaderConfig) and self.config.check == "always":
+        own = config or ReaderConfig()
+        super().__init__(graph, own)
+        self._model, self._check = model, own.check
+        self._lacks_model = model is None and own.reader == ModelReader.name
+        if self._lacks_model and own.check == "always":
             raise BadOption("reader.check is 'always', and there is no model: name one, or leave check at 'refused'")
-        self._model = model
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return what `anchor` returns, with a note if there is no model."""
         result = super().retrieve(question, run)
-        if self._model is not None:
+        if not self._lacks_model:
             return result
         note = "no model is named, so rules alone read: name one (--model, model=, ORIENTEER_MODEL or orienteer.toml)"
         return result.model_copy(update={"notes": (*result.notes, note)})
@@ -365,20 +367,20 @@ class Reader(Anchor):
             return None
         if not isinstance(then, Exploring):
             return super().leaves(question, result, then)
-        is_by_model = reading is not None and reading.by == ModelReader.name
+        is_by_second = reading is not None and reading.by == self.config.reader != RulesReader.name
         is_empty = result.answer is None and not any(hit.complete for hit in result.hits)
-        if refusal is None and not (is_by_model and is_empty):
+        if refusal is None and not (is_by_second and is_empty):
             return None
         refusal = refusal or Refusal(kind="not_here", text="nothing meets the line")
         is_named = refusal.kind != "unsupported" and self._rules.names(question.text)
         return None if is_named else refusal.text
 
     def _reader(self) -> QuestionReader:
-        plain = super()._reader()
-        if self._model is None:
-            return plain
-        assert isinstance(self.config, ReaderConfig)
-        return ModelReader(self._graph, plain, self._rules, self._model, check=self.config.check)
+        rules = EveryLanguage(self._graph, self._rules)
+        if self._lacks_model or self.config.reader == rules.name:
+            return rules
+        second = reader_of(self.config.reader, self._graph, rules, self._model)
+        return TwoReaders(self._graph, rules, second, self._check)
 
 
 class Trail:
