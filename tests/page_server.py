@@ -56,11 +56,11 @@ class Watched:
 
 @contextmanager
 def served(
-    graphs: Mapping[str, Graph], *, feedback: Path, model: LanguageModel | None = None, key: str = ""
+    graphs: Mapping[str, Graph], *, feedback: Path, model: LanguageModel | None = None, key: str = "", **more: Any
 ) -> Iterator[Watched]:
     """Serve graphs until the end of the block; a `key` that is set opens the server."""
     watched = Watched()
     options: dict[str, Any] = {"feedback": FeedbackFile(feedback), "around": watched.around}
-    with serving(graphs, model=model, keys=(key,) if key else (), **options) as client:
+    with serving(graphs, model=model, keys=(key,) if key else (), **options, **more) as client:
         watched.address = client.url
         yield watched

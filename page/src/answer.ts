@@ -85,7 +85,16 @@ export class Answer {
     if (question !== asked)
       parts.push(el("p", { class: "read" }, el("span", { class: "dim" }, say("askedAs")), el("span", {}, question)));
     if (reading?.text) parts.push(this.line(reading.text));
-    if (refusal?.text) parts.push(el("p", { class: "refusal" }, say("noExact", { text: refusal.text })));
+    const lines = refusal?.lines ?? []; // two readers' that differ, the rules' first
+    if (lines.length) {
+      const names = [say("byRules"), say("byReader", { name: reading?.by ?? "" })];
+      parts.push(el("p", { class: "refusal" }, say("pickReading")));
+      parts.push(
+        ...lines.map((text, at) =>
+          this.line(text, names[at], el("button", { onclick: () => this.uses.askReading(text) }, say("askReading"))),
+        ),
+      );
+    } else if (refusal?.text) parts.push(el("p", { class: "refusal" }, say("noExact", { text: refusal.text })));
     if (refusal?.near.length) {
       const word = refusal.words[0] ?? "";
       parts.push(
@@ -115,12 +124,13 @@ export class Answer {
     this.reading.hidden = !parts.length;
   }
 
-  private line(text: string): HTMLElement {
+  private line(text: string, by = say("readAs"), ...more: Node[]): HTMLElement {
     const made = el(
       "p",
       { class: "read" },
-      el("span", { class: "dim" }, say("readAs")),
+      el("span", { class: "dim" }, by),
       el("code", {}, text),
+      ...more,
       el("button", { class: "link", onclick: () => made.replaceWith(this.editor(text, made)) }, say("editReading")),
     );
     return made;

@@ -32,13 +32,14 @@ export type Usage = {
   usd: number | null;
 };
 export type Reading = {
+  by?: string; // results of before it had one are kept by browsers
   text: string | null;
   cypher: string | null;
   not_understood: string[];
   complete: boolean;
   total: number | null;
 };
-export type Refusal = { kind: string; words: string[]; near: string[]; text: string; questions?: string[] };
+export type Refusal = { kind: string; words: string[]; near: string[]; text: string; questions?: string[]; lines?: string[] };
 export type Citation = {
   begin: number;
   end: number;

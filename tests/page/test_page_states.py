@@ -5,6 +5,8 @@ import json
 import pytest
 
 from browsing import NO_WEBGL, QUESTION, QUIET
+from orienteer.llm import ScriptedModel
+from orienteer.settings import Settings
 
 pytestmark = pytest.mark.browser
 
@@ -150,6 +152,29 @@ def test_near_names_are_offered(open_page, server):
     page.click(".near button")
     page.wait_for_selector("#hits .card")
     assert page.input_value("#question") == "What did Erlang influence?"
+
+
+def test_two_readings_are_for_the_person_to_pick(opened, languages, picture, look, served):
+    lines = ('language that -designed_by-> "Niklaus Wirth"', 'count language that -designed_by-> "Niklaus Wirth"')
+    model = ScriptedModel(lambda *_: json.dumps({"line": lines[1], "unread": []}))
+    settings = Settings(methods={"reader": {"check": "always"}})
+    with served({"languages": languages}, model=model, settings=settings) as server:
+        page, seen = opened(server.address)
+        for number, told in enumerate(("Modula-2", "3")):
+            page.goto(server.address)
+            page.wait_for_selector(".tries")
+            asked(page, "Which languages did Niklaus Wirth design?")
+            page.wait_for_selector("#reading .read >> nth=1")
+            assert page.locator("#reading code").all_inner_texts() == list(lines)
+            assert page.locator("#reading .dim").all_inner_texts() == ["by the rules", "by the model"]
+            assert page.is_hidden("#answer")
+            picture(page, f"5b-two-readings-{look}")
+            fits(page)
+            page.click(f"#reading .read >> nth={number} >> button:text('Ask this')")
+            page.wait_for_selector(f"#answer :text('{told}')")
+            assert server.asked[-1]["reading"] == lines[number]
+            assert page.locator("#reading code").all_inner_texts() == [lines[number]]
+        assert not seen.troubles
 
 
 def test_stopped(opened, languages, scripted, picture, look, served):
