@@ -52,14 +52,14 @@ def test_without_a_model_doctor_says_how_to_ask(cli):
 def test_what_a_server_does_is_asked_once_and_kept(cli, home, named):
     ran = cli("doctor", "--probe")
     assert ran.code == 0
-    assert f"asking fake at {named.url} what it does, by six short requests" in ran.err
+    assert f"asking fake at {named.url} what it does, by seven short requests" in ran.err
     for line in (
         "native tools                  ignored: taken, and not heeded",
         "JSON schema of a reply        kept",
         "token ids                     not given",
         "context                       4,096 tokens",
         "so calls are forced by a JSON schema, for tools are not heeded",
-        "asking took 6 calls, ",
+        "asking took 7 calls, ",
         "at no known price",
     ):
         assert line in ran.out, line

@@ -54,6 +54,8 @@ def said(body: Body, course: Sequence[Sequence[Call]]) -> Answer:
     """Return what the model says to what reached it."""
     messages = body["messages"]
     words = messages[-1]["content"]
+    if body.get("grammar"):
+        return Answer(content=json.dumps({"city": "Oslo"}))
     if "random digits" in words:
         return _digits(body)
     if messages[0]["role"] == "system" and course:
@@ -120,10 +122,10 @@ FAULTY = (
     ),
     Kind(
         name="passes over tools and schemas",
-        ignores=("tools", "tool_choice", "response_format"),
+        ignores=("tools", "tool_choice", "response_format", "grammar"),
         finds={
             **{"tools": "ignored", "required_tools": "ignored", "parallel_calls": "unknown"},
-            "json_schema": "ignored",
+            **{"json_schema": "ignored", "grammar": "ignored"},
         },
         dialect="qwen",
     ),
@@ -165,6 +167,7 @@ FAULTY = (
         name="refuses what is not OpenAI's",  # and what its reasoning models no longer take
         refuses={
             "return_token_ids": "Unrecognized request argument supplied: return_token_ids",
+            "grammar": "Unrecognized request argument supplied: grammar",
             "logprobs": "You are not allowed to request logprobs from this model",
             "max_tokens": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
             "seed": "'seed' is not supported",
@@ -172,7 +175,7 @@ FAULTY = (
         },
         spoils=_thinks_aloud,
         finds={
-            **{"logprobs": "refused", "token_ids": "refused", "seed": "refused"},
+            **{"logprobs": "refused", "token_ids": "refused", "seed": "refused", "grammar": "refused"},
             "lacks": ("logprobs", "max_tokens", "return_token_ids", "seed", "temperature"),
         },
     ),

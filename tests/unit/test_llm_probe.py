@@ -23,10 +23,11 @@ from orienteer.llm import (
 from orienteer.protocols import manner_of
 from orienteer.records import Edge, Message, Node, ToolSpec
 from orienteer.retriever import Retriever
+from orienteer.settings import Settings
 
 KINDS = [pytest.param(kind, id=kind.name) for kind in (SOUND, *FAULTY)]
 ALL_KEPT = {
-    **dict.fromkeys(("tools", "required_tools", "parallel_calls", "json_schema", "length_limit"), "kept"),
+    **dict.fromkeys(("tools", "required_tools", "parallel_calls", "json_schema", "grammar", "length_limit"), "kept"),
     **dict.fromkeys(("logprobs", "token_ids", "usage", "seed"), "kept"),
     **{"context_tokens": None, "lacks": ()},
 }
@@ -89,13 +90,12 @@ def test_each_kind_is_known(opened, kind):
 
 @pytest.mark.server
 @pytest.mark.parametrize("kind", KINDS)
-def test_asking_is_six_short_requests_that_are_paid_for_openly(opened, kind):
+def test_asking_is_seven_short_requests_that_are_paid_for_openly(opened, kind):
     server = opened(kind.serve())
     found = probed(server)
-    refused = len(found.lacks) + sum(outcome == "refused" for outcome in (found.tools, found.required_tools))
-    answered = 6 - sum(outcome == "refused" for outcome in (found.tools, found.required_tools))
-    assert found.spent.calls == answered
-    assert len(server.requests) == answered + refused
+    left = sum(outcome == "refused" for outcome in (found.tools, found.required_tools, found.grammar))
+    assert found.spent.calls == 7 - left
+    assert len(server.requests) == 7 + len(found.lacks)
     assert all(body.get("max_tokens", body.get("max_completion_tokens", 0)) in range(1, 401) for body in server.bodies)
 
 
@@ -243,6 +243,29 @@ def test_calls_are_held_to_a_schema_where_tools_are_passed_over(opened, graph):
         assert schema_faults({"words": "I am done."}, schema)  # `finish` is there to be called
         assert all(tool.name in body["messages"][0]["content"] for tool in trajectory.tools)
     model.close()
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("refuses", [{}, {"grammar": "failed to parse grammar"}])
+def test_only_a_server_that_keeps_a_grammar_is_sent_one(opened, graph, refuses):
+    def policy(body, before):
+        return Answer(content='{"line": "Town", "unread": []}')
+
+    def asked(server, **found):
+        model = model_at(server, abilities=abilities(json_schema="kept", **found))
+        result = Retriever(graph, "reader", model=model, settings=Settings()).search("Whatever place with professors?")
+        model.close()
+        given = [json.dumps(request.body()) for request in requests_of(result.trajectories[0])]
+        assert given == [json.dumps(body) for body in server.bodies]
+        return model.manner.keeps_grammar
+
+    assert not asked(plain := opened(FakeServer(policy)))
+    assert ["grammar" in body for body in plain.bodies] == [False]
+    keeps = asked(held := opened(FakeServer(policy, refuses=refuses)), grammar="kept")
+    assert held.bodies[0]["grammar"].startswith("root ::= ")
+    assert "response_format" not in held.bodies[0]
+    assert (len(held.bodies), keeps) == ((2, False) if refuses else (1, True))
+    assert ("grammar" in held.bodies[-1], "response_format" in held.bodies[-1]) == (keeps, not keeps)
 
 
 @pytest.mark.server

@@ -42,6 +42,8 @@ class Abilities(Record):
     """Two calls come back if two are asked for."""
     json_schema: Outcome = "unknown"
     """The reply is an object of the schema, whatever the words ask for."""
+    grammar: Outcome = "unknown"
+    """The reply is a word of a grammar in GBNF, sent as `grammar`, as llama.cpp's server takes it."""
     length_limit: Outcome = "unknown"
     """A reply ends at its limit of tokens and is marked as cut."""
     logprobs: Outcome = "unknown"
@@ -74,6 +76,7 @@ class Abilities(Record):
             dialect=self.dialect,
             context_tokens=self.context_tokens,
             keeps_schema=self.json_schema == "kept",
+            keeps_grammar=self.grammar == "kept",
             why=why,
         )
 

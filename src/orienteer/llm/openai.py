@@ -295,7 +295,11 @@ class OpenAIModel:
         if self.abilities is None:
             return Manner()
         manner = self.abilities.manner
-        kept = {"keeps_schema": manner.keeps_schema and "response_format" not in self._lacks}
+        has_schema, has_grammar = "response_format" not in self._lacks, "grammar" not in self._lacks
+        kept = {
+            "keeps_schema": manner.keeps_schema and has_schema,
+            "keeps_grammar": manner.keeps_grammar and has_schema and has_grammar,
+        }
         fixed = {} if self.config.mode == "auto" else {"dialect": None}
         return manner.model_copy(update=kept | fixed)
 

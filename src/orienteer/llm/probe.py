@@ -1,4 +1,4 @@
-"""Finds out what a server really does, by six tiny requests: many accept a parameter and silently ignore it.
+"""Finds out what a server really does, by seven tiny requests: many accept a parameter and silently ignore it.
 
 The words and the parameters contradict each other on purpose ("Say hello." with a schema of calls), so only a server
 that respects the parameter answers as the parameter asks.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from orienteer.errors import ModelError
 from orienteer.llm.abilities import Abilities, Outcome
 from orienteer.llm.openai import OpenAIModel, Server
 from orienteer.llm.replies import ChatRequest
-from orienteer.llm.schema import decode, faults
+from orienteer.llm.schema import GRAMMAR, JsonSchema, decode, faults
 from orienteer.llm.spoken import call_schema
 from orienteer.llm.wire import Answered, Body, blamed, body_of, plausible
 from orienteer.records import JsonValue, Message, Sampling, ToolSpec, Usage
@@ -35,6 +36,8 @@ _TOOLS = (
 )
 _TWO_CALLS = "What is the weather in Oslo, and what is it in Rome? Call weather twice now, once for each city."
 _NO_CALL = "Say hello."
+_GRAMMAR = 'root ::= "{\\"city\\": " ("\\"Oslo\\"" | "\\"Rome\\"") "}"'
+_OF_GRAMMAR = ({"city": "Oslo"}, {"city": "Rome"})
 _LONG = "Write 60 random digits, separated by spaces, and nothing else."
 # The limit of the replies that should be cut: 60 digits take more.
 _SHORT_TOKENS = 16
@@ -79,9 +82,10 @@ class Probe:
             seed_outcome = "unknown"
         else:
             seed_outcome = "kept" if first == again else "ignored"
-        offered = self._reply_if_accepted(_TWO_CALLS, tools=True)
-        required = self._reply_if_accepted(_NO_CALL, tools=True, tool_choice="required")
-        held = self._reply_if_accepted(_NO_CALL, tools=False)
+        offered = self._reply_if_accepted(_TWO_CALLS)
+        required = self._reply_if_accepted(_NO_CALL, tool_choice="required")
+        held = self._reply_if_accepted(_NO_CALL, call_schema(_TOOLS))
+        bound = self._reply_if_accepted(_NO_CALL, {GRAMMAR: _GRAMMAR})
         return Abilities(
             url=self._model.base_url,
             model=self._model.name,
@@ -89,7 +93,8 @@ class Probe:
             tools=_calls(offered, 1),
             parallel_calls=_calls(offered, 2) if offered is not None and offered.message.tool_calls else "unknown",
             required_tools=_calls(required, 1),
-            json_schema=_follows_schema(held),
+            json_schema=_follows(held, lambda value: not faults(value, call_schema(_TOOLS))),
+            grammar=_follows(bound, lambda value: value in _OF_GRAMMAR),
             length_limit=_limited(plain[0]),
             logprobs=self._given("logprobs", plain[0].raw.logprobs),
             token_ids=self._given("return_token_ids", plain[0].raw.token_ids),
@@ -112,13 +117,13 @@ class Probe:
                 raise self._model.server.failure(reply)
             self._lacks |= {lacking}
 
-    def _reply_if_accepted(self, words: str, *, tools: bool, **more: str) -> Answered | None:
-        """Return the reply to a request with tools, or with their calls as a schema; None if it is refused."""
+    def _reply_if_accepted(self, words: str, schema: JsonSchema | None = None, **more: str) -> Answered | None:
+        """Return the reply to a request with a schema, or with tools; None if it is refused."""
         request = ChatRequest.of(
             self._model.name,
             (Message(role="user", content=words),),
-            _TOOLS if tools else (),
-            None if tools else call_schema(_TOOLS),
+            () if schema else _TOOLS,
+            schema,
             Sampling(temperature=0.0, max_tokens=_CALL_TOKENS),
         )
         reply, took = self._sent({**body_of(request, lacks=self._lacks), **more})
@@ -181,14 +186,14 @@ def _calls(reply: Answered | None, number: int) -> Outcome:
     return "unknown" if reply.truncated else "ignored"
 
 
-def _follows_schema(reply: Answered | None) -> Outcome:
-    """Return whether a reply is an object of the schema and nothing else."""
+def _follows(reply: Answered | None, is_held: Callable[[JsonValue], bool]) -> Outcome:
+    """Return whether a reply is JSON and nothing else, as it was to be."""
     if reply is None:
         return "refused"
     if reply.truncated:
         return "unknown"
     try:
-        return "ignored" if faults(decode(reply.raw.text or ""), call_schema(_TOOLS)) else "kept"
+        return "kept" if is_held(decode(reply.raw.text or "")) else "ignored"
     except ValueError:
         return "ignored"
 

@@ -75,7 +75,7 @@ def body_of(request: ChatRequest, *, lacks: Set[str], wants_tokens: bool = False
         if "tools" in lacks or request.tools or rules:
             messages = in_words(messages, tools=request.tools, schema=rules)
     body["messages"] = [_message(message) for message in messages]
-    if way == "schema" and grammar is not None:
+    if way == "schema" and grammar is not None and "grammar" not in lacks:
         body["grammar"] = grammar  # llama.cpp takes one of the two
     elif way == "schema":
         schema = call_schema(request.tools) if request.tools else schema or {}
@@ -108,7 +108,7 @@ def blamed(status: int, text: str, body: Body) -> str | None:
             is_named = is_named or re.search(_NAMED.format(name), text) is not None
         if name in body and is_named:
             return name
-    for name, word in (("tools", "tool"), ("response_format", "schema")):
+    for name, word in (("tools", "tool"), ("response_format", "schema"), ("grammar", "grammar")):
         if name in body and (status in (400, 422) or (status in (404, 500, 501) and word in text)):
             return name
     return None

@@ -317,6 +317,7 @@ _ABILITIES: dict[str, tuple[str, dict[Outcome, str]]] = {
     "required_tools": ("a call where one is required", _KEPT),
     "parallel_calls": ("several calls in one reply", _KEPT | {"ignored": "one at a time"}),
     "json_schema": ("JSON schema of a reply", _KEPT),
+    "grammar": ("grammar of a reply, in GBNF", _KEPT),
     "length_limit": ("limit of tokens, a cut told", _KEPT),
     "seed": ("seed", _KEPT),
     "logprobs": ("log-probabilities", _GIVEN),
@@ -380,7 +381,7 @@ def check_model(out: Output, configured: Settings, *, probes: bool) -> ModelChec
         model = configured.open_model() if probes or configured.model_address == URL else None
         abilities = recall(configured.cache, configured.model_address, configured.model)
         if probes and model is not None:
-            out.note(f"asking {model.name} at {model.base_url} what it does, by six short requests")
+            out.note(f"asking {model.name} at {model.base_url} what it does, by seven short requests")
             try:
                 served = model.served() if isinstance(model, LocalModel) else model
                 abilities = Probe(served).abilities().model_copy(update={"url": model.base_url})
