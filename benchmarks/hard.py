@@ -32,11 +32,10 @@ from intents.frames import Frames, frames
 from intents.intent import Gold, Number
 from intents.loader import NAMES
 from orienteer import Retriever
-from orienteer.errors import BadOption, UnknownNode
 from orienteer.graph.store import Graph
 from orienteer.llm.schema import json_object
 from orienteer.protocols import LanguageModel, manner_of
-from orienteer.reading.line import parse
+from orienteer.reading.line import tried
 from orienteer.records import Manner, Message, Reply, Result
 from orienteer.settings import read_settings
 from people import VERDICTS, Played, Verdict
@@ -150,18 +149,9 @@ class Measured:
     def told(self, graph: Graph) -> str:
         """Return what it took, and how many of its lines a program can read."""
         lines, calls = [line for line in self.lines if line is not None], max(1, self.calls)
-        read = sum(is_line(line, graph) for line in lines)
+        read = sum(not isinstance(tried(line, graph), str) for line in lines)
         each = f"{self.seconds / calls:.1f} s, {self.written / calls:.0f} tokens each"
         return f"{self.calls} replies: {self.cut} cut, {len(lines)} lines, {read} that parse; {each}"
-
-
-def is_line(line: str, graph: Graph) -> bool:
-    """Return whether a line can be read."""
-    try:
-        parse(line, graph)
-    except (BadOption, UnknownNode):
-        return False
-    return True
 
 
 class Recorded(Played):

@@ -295,10 +295,9 @@ class OpenAIModel:
         if self.abilities is None:
             return Manner()
         manner = self.abilities.manner
-        has_schema, has_grammar = "response_format" not in self._lacks, "grammar" not in self._lacks
         kept = {
-            "keeps_schema": manner.keeps_schema and has_schema,
-            "keeps_grammar": manner.keeps_grammar and has_schema and has_grammar,
+            "keeps_schema": manner.keeps_schema and "response_format" not in self._lacks,
+            "keeps_grammar": manner.keeps_grammar and self._lacks.isdisjoint(("response_format", "grammar")),
         }
         fixed = {} if self.config.mode == "auto" else {"dialect": None}
         return manner.model_copy(update=kept | fixed)

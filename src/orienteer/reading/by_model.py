@@ -11,15 +11,15 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.llm.conversation import ask, begin, prompt_of
-from orienteer.llm.schema import GRAMMAR
+from orienteer.llm.schema import GRAMMAR, object_of
 from orienteer.protocols import LanguageModel, RecordedReading, Run, manner_of
 from orienteer.reading.brief import listed_values, names_of, schema_of
 from orienteer.reading.foreign import EveryLanguage
@@ -30,19 +30,11 @@ from orienteer.reading.query import Among, Best, ExactQuery, Executor, Joined, N
 from orienteer.reading.units import SURE_NAME, NameUnit, PropertyFacts, Units
 from orienteer.reading.vocabulary import AKIN, ENGLISH, QuestionWords, alike
 from orienteer.reading.wording import QueryWording
-from orienteer.records import JsonValue, Question, Reading, Refusal, Sampling, Trajectory
+from orienteer.records import JsonValue, Question, Reading, Refusal, Sampling
 from orienteer.text import english
 from orienteer.text.sentences import one_line
 
-SCHEMA: dict[str, Any] = {  # Any: JSON
-    "type": "object",
-    "properties": {
-        "line": {"type": ["string", "null"]},
-        "unread": {"type": "array", "items": {"type": "string"}},
-    },
-    "required": ["line", "unread"],
-    "additionalProperties": False,
-}
+SCHEMA = object_of({"line": {"type": ["string", "null"]}, "unread": {"type": "array", "items": {"type": "string"}}})
 _REMEMBERED = 256  # lines
 _LONGEST_SHOWN = 300  # characters of a line that a refusal shows
 _TRIES = 2
@@ -69,15 +61,6 @@ class _Words(NamedTuple):
     rows: frozenset[int]
 
 
-@dataclass(frozen=True)
-class _Proposed:
-    """A model's line, the words that it left unread, and the faults of the line."""
-
-    line: str | None
-    unread: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
-
-
 class ModelReader:
     """Reads questions about one graph by a model's line. Safe to share among threads."""
 
@@ -86,16 +69,41 @@ class ModelReader:
     def __init__(self, graph: Graph, model: LanguageModel, rules: EveryLanguage) -> None:
         """The words of questions are what they may be to `rules`, of the same graph."""
         self._graph, self._model, self._lexicon = graph, model, rules.lexicon
-        self._wording, self._lines = QueryWording(graph), OrderedDict[str, _Proposed]()
+        self._wording, self._lines = QueryWording(graph), OrderedDict[str, Reading | Refusal]()
         self._lock = threading.Lock()
 
     def read(self, question: str, run: Run) -> RecordedReading:
-        """Return the line of a question, or why it has none. Raises `BudgetExhausted`, `ModelError`."""
-        words = self._words(question)
-        proposed, trajectories = self._proposed(question, words, run)
-        return RecordedReading(self._believed(proposed, words), trajectories)
+        """Return the line of a question, asked for once, and once more if a check finds fault with it; or why none.
 
-    # ------------------------------------------------------------------------------------------------ the one call
+        Raises `BudgetExhausted`, `ModelError`.
+        """
+        with self._lock:
+            if question in self._lines:
+                self._lines.move_to_end(question)
+                return RecordedReading(self._lines[question])
+        words, lexicon = self._words(question), self._lexicon
+        shown, schema = schema_of(lexicon, words.units, words.rows), SCHEMA
+        if manner_of(self._model).keeps_grammar:
+            schema = SCHEMA | {GRAMMAR: grammar_of(lexicon, question, words.units, shown)}
+        values = {"graph": shown.text, "names": names_of(lexicon, words.units), "question": question}
+        sampling = Sampling(temperature=0.0, random_seed=run.random_seed)
+        prompt, asked = prompt_of("reader", "orienteer.reading"), Question(text=question)
+        begun = begin(self._model, prompt, values, question=asked, method=self.name, sampling=sampling)
+        doubts = partial(self._doubts, words)
+        exchange = ask(self._model, run, begun, schema=schema, check=doubts, agent=None)
+        reply, faults = exchange.value, list[str]()
+        if reply is None:  # another reader, or agents, may do without a line
+            read: Reading | Refusal = Refusal(kind="unsupported", text="the model wrote no line: its reply is none")
+        else:
+            faults = list(self._faults(reply["line"], words))
+            read = self._believed(reply["line"], reply["unread"], faults, words)
+        if (reply is not None and not faults) or len(exchange.trajectory.steps) >= _TRIES:
+            with self._lock:  # else the budget had no room for a second try: another's may
+                self._lines[question] = read
+                while len(self._lines) > _REMEMBERED:
+                    self._lines.popitem(last=False)
+        return RecordedReading(read, (exchange.trajectory,))
+
     def _words(self, question: str) -> _Words:
         lexicon = self._lexicon
         read = lexicon.vocabulary.corrected(lexicon.vocabulary.read(question))
@@ -108,43 +116,7 @@ class ModelReader:
                 own[at] = one._replace(rows=tuple(rows))
         return _Words(read, units, frozenset(row for own in units.names.values() for one in own for row in one.rows))
 
-    def _proposed(self, question: str, words: _Words, run: Run) -> tuple[_Proposed, tuple[Trajectory, ...]]:
-        """Return the model's line, asked for once a question, and once more if a check finds fault with it."""
-        with self._lock:
-            if question in self._lines:
-                self._lines.move_to_end(question)
-                return self._lines[question], ()
-        lexicon = self._lexicon
-        shown, schema = schema_of(lexicon, words.units, words.rows), SCHEMA
-        if manner_of(self._model).keeps_grammar:
-            schema = SCHEMA | {GRAMMAR: grammar_of(lexicon, question, words.units, shown)}
-        values = {
-            "graph": shown.text,
-            "names": names_of(lexicon, words.units),
-            "question": question,
-        }
-        sampling = Sampling(temperature=0.0, random_seed=run.random_seed)
-        prompt = prompt_of("reader", "orienteer.reading")
-        begun = begin(
-            self._model, prompt, values, question=Question(text=question), method=self.name, sampling=sampling
-        )
-        exchange = ask(
-            self._model, run, begun, schema=schema, check=lambda reply: self._doubts(reply, words), agent=None
-        )
-        reply = exchange.value
-        if reply is None:
-            proposed = _Proposed(None, faults=("its reply is none",))
-        else:
-            proposed = _Proposed(reply["line"], tuple(reply["unread"]), tuple(self._faults(reply["line"], words)))
-        if proposed.faults and len(exchange.trajectory.steps) < _TRIES:
-            return proposed, (exchange.trajectory,)  # the budget had no room for a second try: another's may
-        with self._lock:
-            self._lines[question] = proposed
-            while len(self._lines) > _REMEMBERED:
-                self._lines.popitem(last=False)
-        return proposed, (exchange.trajectory,)
-
-    def _doubts(self, reply: JsonValue, words: _Words) -> list[str]:
+    def _doubts(self, words: _Words, reply: JsonValue) -> list[str]:
         """Return what is wrong with a reply, or so unlikely that it is asked about once."""
         assert isinstance(reply, dict), "it fits the schema"
         line = reply["line"]
@@ -296,20 +268,20 @@ class ModelReader:
         others = {one.value for several in words.units.values.values() for one in several if one.property == name}
         return facts is not None and not others and value in listed_values(self._graph, facts)
 
-    def _believed(self, proposed: _Proposed, words: _Words) -> Reading | Refusal:
+    def _believed(
+        self, proposed: str | None, unread: Sequence[str], faults: Sequence[str], words: _Words
+    ) -> Reading | Refusal:
         """Return the line of a model, or why it is not believed, which shows the line."""
-        shown = one_line(proposed.line or "", _LONGEST_SHOWN)
-        if proposed.faults and proposed.line is None:  # another reader, or agents, may do without a line
-            return Refusal(kind="unsupported", text=f"the model wrote no line: {proposed.faults[0]}")
-        if proposed.faults:
-            why = f"the model read it as {shown!r}, and {proposed.faults[0]}" if shown else proposed.faults[0]
+        shown = one_line(proposed or "", _LONGEST_SHOWN)
+        if faults:
+            why = f"the model read it as {shown!r}, and {faults[0]}" if shown else faults[0]
             return Refusal(kind="not_understood", text=why)
-        if proposed.unread or proposed.line is None:
+        if unread or proposed is None:
             text = words.question.text.casefold()  # what is no part of the question is none of its words
-            unread = tuple(one_line(word) for word in proposed.unread if word.casefold() in text)[:_MOST_UNREAD]
-            told = ", ".join(map(repr, unread)) or "the question"
-            return Refusal(kind="not_understood", words=unread, text=f"the model finds no line for {told}")
-        query = parse(proposed.line, self._graph)
+            left_out = tuple(one_line(word) for word in unread if word.casefold() in text)[:_MOST_UNREAD]
+            told = ", ".join(map(repr, left_out)) or "the question"
+            return Refusal(kind="not_understood", words=left_out, text=f"the model finds no line for {told}")
+        query = parse(proposed, self._graph)
         line = self._wording.line(query)
         if tried(line, self._graph) != query:
             return Refusal(kind="not_understood", text=f"the model read it as {shown!r}, which cannot be written again")

@@ -78,7 +78,7 @@ def _said(text: str) -> str:
 
 
 def _several(rule: str, between: str) -> str:
-    return f"{rule} ({between} {rule}){_MORE}" if rule else ""
+    return f"{rule} ({between} {rule}){_MORE}"
 
 
 class _Grammar:

@@ -6,10 +6,10 @@ All but the rules are made and asked in one way: that of a model (`by_model.py`)
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
 from orienteer.graph.store import Graph
@@ -53,26 +53,23 @@ def queries_of(read: Reading | Refusal, graph: Graph) -> list[ExactQuery] | Refu
 
 
 def reader_of(name: str, graph: Graph, rules: EveryLanguage, model: LanguageModel | None = None) -> QuestionReader:
-    """Return a reader by its name. Raises `BadOption` for a name that none has, and where a package's fails."""
+    """Return a reader by its name. Raises `BadOption` for a name that none has, and where a package's fails.
+
+    A package's gets the graph and, of our rules and the model, what its parameters name: as `ModelReader` does.
+    """
     if name == rules.name:
         return rules
-    offered = {"rules": rules, "model": model}
     if name == ModelReader.name:
         if model is None:
             raise BadOption(f"the question reader {name!r} asks a model: give --method reader --model NAME")
-        return _made(ModelReader, graph, offered)
+        return ModelReader(graph, model=model, rules=rules)
     make = load("question_readers", name, _OWN)
     if make is None:
         names = ", ".join((*_OWN, *registered("question_readers", _OWN)))
         raise BadOption(f"there is no question reader {name!r}: there are {names}")
     with _blamed(name):
-        return _PackagesReader(name, _made(make, graph, offered))
-
-
-def _made(make: Callable[..., QuestionReader], graph: Graph, offered: dict[str, Any]) -> QuestionReader:
-    """Return a reader, made with the graph and with what its parameters name of what is offered."""
-    wanted = inspect.signature(make).parameters
-    return make(graph, **{name: value for name, value in offered.items() if name in wanted})
+        wanted, offered = inspect.signature(make).parameters, {"rules": rules, "model": model}
+        return _PackagesReader(name, make(graph, **{key: offered[key] for key in offered if key in wanted}))
 
 
 class _PackagesReader:
@@ -121,8 +118,7 @@ class TwoReaders:
         If the second reader is not heard, what the rules say stays, with a note.
         """
         by_rules = self._checked(read_by(self._rules, question, run)).read
-        is_read = isinstance(by_rules, Reading)
-        if (is_read and self._check == "refused") or len(question) > _LONGEST_QUESTION:
+        if (isinstance(by_rules, Reading) and self._check == "refused") or len(question) > _LONGEST_QUESTION:
             return RecordedReading(by_rules)
         second = self._checked(read_by(self._second, question, run))
         if second.failed is not None:

@@ -379,8 +379,9 @@ class Reader(Anchor):
         rules = EveryLanguage(self._graph, self._rules)
         if self._lacks_model or self.config.reader == rules.name:
             return rules
-        second = reader_of(self.config.reader, self._graph, rules, self._model)
-        return TwoReaders(self._graph, rules, second, self._check)
+        return TwoReaders(
+            self._graph, rules, reader_of(self.config.reader, self._graph, rules, self._model), self._check
+        )
 
 
 class Trail:

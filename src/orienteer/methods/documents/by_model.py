@@ -230,11 +230,10 @@ class ModelReading:
         try:
             if self.config.searches_first or held < WEAK or self._is_foreign(listed):
                 listed = self._found(self._lines(self._searches(listed), _MOST_LINES), listed)
-        except BudgetExhausted as spent:  # it may have room for a reading
-            self.trajectories += recorded_by(spent)
-        except ModelError as failed:
+        except (BudgetExhausted, ModelError) as failed:
             self.trajectories += recorded_by(failed)
-            return self._done(ModelAnswer(failure=str(failed), stopped_by="error"))
+            if isinstance(failed, ModelError):  # a budget may have room for a reading
+                return self._done(ModelAnswer(failure=str(failed), stopped_by="error"))
         return self._done(self._readings(listed) if listed else ModelAnswer(lacks="no passage has its words"))
 
     def _done(self, answer: ModelAnswer) -> ModelAnswer:
