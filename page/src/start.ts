@@ -10,7 +10,12 @@ import { number, say } from "./texts";
 const TYPES = 4,
   QUESTIONS = 3,
   PASSAGES = 200; // among which headings are looked for
-type Info = { not_read: NotRead[]; stale: boolean };
+type Info = {
+  not_read: NotRead[];
+  dropped: { file: string; reason: string; meaning: string; count: number }[];
+  mapping: { file: string; questions: string[] }[];
+  stale: boolean;
+};
 const PART_OF = "part_of",
   DOCUMENT = "document"; // names that `orienteer build` gives
 
@@ -30,13 +35,13 @@ export function holds(nodeTypes: Record<string, number>): HTMLElement {
   );
 }
 
-/** Return questions to try, and what of the sources was not read; the labels of the graph's types are kept in it. */
+/** Return questions to try, and what of the sources was not read, dropped or left open; the labels of the graph's types are kept in it. */
 export async function welcome(graph: ServedGraph, ask: (question: string) => void): Promise<HTMLElement[]> {
   const query = { graph: graph.name };
   const [schema, info] = await Promise.all([get<SchemaView>("api/schema", query), get<Info>("api/info", query)]);
   graph.labels = { ...schema.labels, ...graph.labels };
   const questions = await examples(graph.name, schema);
-  const parts = [questions.length ? tries(questions, ask) : null, notRead(info.not_read, info.stale)];
+  const parts = [questions.length ? tries(questions, ask) : null, aboutSources(info)];
   return parts.filter((part) => part !== null);
 }
 
@@ -46,34 +51,32 @@ function tries(questions: readonly string[], ask: (question: string) => void): H
   return el("section", {}, el("h2", {}, say("tryThese")), list);
 }
 
-/** Return what of the sources was not read, and why. */
-function notRead(groups: readonly NotRead[], isStale: boolean): HTMLElement | null {
-  const count = groups.reduce((sum, group) => sum + group.number, 0);
-  if (!count && !isStale) return null;
-  return el(
-    "section",
-    { class: "dim" },
-    isStale ? el("p", {}, say("stale")) : null,
-    count
-      ? el(
-          "details",
-          {},
-          el("summary", {}, say("notRead", { n: count })),
-          el(
-            "ul",
-            {},
-            ...groups.map((group) =>
-              el(
-                "li",
-                {},
-                `${group.reason}: ${group.files.join(", ")}`,
-                group.number > group.files.length ? ` ${say("more", { n: group.number - group.files.length })}` : null,
-              ),
-            ),
-          ),
-        )
-      : null,
+/** Return what of the sources was not read, which rows were dropped, and what their values left open. */
+function aboutSources(info: Info): HTMLElement | null {
+  const read = info.not_read.map(({ reason, files, number: count }) => {
+    const more = count > files.length ? ` ${say("more", { n: count - files.length })}` : "";
+    return `${reason}: ${files.join(", ")}${more}`;
+  });
+  const lost = info.dropped.map(
+    ({ file, reason, meaning, count }) => `${file}: ${number(count)} ${reason}${meaning ? `: ${meaning}` : ""}`,
   );
+  const open = info.mapping.flatMap(({ file, questions = [] }) => questions.map((text) => `${file}: ${text}`));
+  const parts = [
+    info.stale ? el("p", {}, say("stale")) : null,
+    folded("notRead", sum(info.not_read.map((group) => group.number)), read),
+    folded("dropped", sum(info.dropped.map((rows) => rows.count)), lost),
+    folded("openQuestions", open.length, open),
+  ].filter((part) => part !== null);
+  return parts.length ? el("section", { class: "dim" }, ...parts) : null;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
+/** Return lines under a heading that counts them, closed; null for none. */
+function folded(heading: "notRead" | "dropped" | "openQuestions", n: number, lines: string[]): HTMLElement | null {
+  if (!n) return null;
+  const list = el("ul", {}, ...lines.map((line) => el("li", {}, line)));
+  return el("details", {}, el("summary", {}, say(heading, { n })), list);
 }
 
 /** Return questions that the graph can answer: edge types that join the most, asked about their best joined nodes. */

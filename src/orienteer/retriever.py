@@ -36,6 +36,9 @@ _KEYWORDS = ("graph", "method", "model", "budget", "random_seed", "rerank", "set
 """The keywords of a `Retriever` that are not options of a method."""
 
 
+_ASKED = 2  # open questions that a note names
+
+
 class Retriever:
     """Answers questions over a graph by a method, with or without a model. Safe to share among threads.
 
@@ -412,7 +415,8 @@ class Retriever:
         manner = manner_of(self.model) if self.model is not None else Manner()
         spoken = {trajectory.dialect for trajectory in result.trajectories if trajectory.tools and trajectory.model}
         adapted = (manner.why,) if manner.dialect in spoken - {"native"} else ()
-        result = result.model_copy(update={"usage": usage, "notes": (*self.notes, *adapted, *result.notes)})
+        notes = (*self.notes, *adapted, *result.notes, *_open_questions(self.graph, result))
+        result = result.model_copy(update={"usage": usage, "notes": notes})
         result._graph = GraphAtHand(weakref.ref(self.graph), drawn_neighbours)  # for its picture in a notebook
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
@@ -607,6 +611,17 @@ def _staleness(graph: Graph) -> tuple[str, ...]:
     return (
         (f"the graph is older than its sources: make it again with {again}",) if is_stale(graph.arrays.manifest) else ()
     )
+
+
+def _open_questions(graph: Graph, result: Result) -> tuple[str, ...]:
+    """Return a note of the open questions about the graph's tables that may explain why there is no answer."""
+    if result.refusal is None or graph.is_in_place:
+        return ()
+    from orienteer.ingest.provenance import open_questions  # only now: a question needs nothing of an import
+
+    found = open_questions(graph.arrays.manifest, result.question)
+    more = f"; and {len(found) - _ASKED} more: orienteer info" if len(found) > _ASKED else ""
+    return (f"this was open when the tables were read: {'; '.join(found[:_ASKED])}{more}",) if found else ()
 
 
 def failure(result: Result) -> Error | None:

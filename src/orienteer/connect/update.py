@@ -310,19 +310,19 @@ class _MarkUpdate:
         difference = Difference(change, changes, now.types, symmetric, extras)
         differing_rows = sum(cuts.differing for cuts in about.cuts.values())
         notes = [*self._tally.notes, *([mirror.differing_note(differing_rows)] if differing_rows else [])]
+        tally = tally_of(about, {})
+        for cut in self._tally.dropped:
+            tally.drop(cut.reason, cut.first, cut.count)
         made = publish(
             graph,
             difference,
             work,
             about=about,
             rows=[now, nodes_now],
-            provenance=manifest.provenance,
+            provenance={**manifest.provenance, "dropped": tally.lost},
             facts={"partial": self._partial(change, now)},
             notes=notes,
         )
-        tally = tally_of(about, {})
-        for cut in self._tally.dropped:
-            tally.drop(cut.reason, cut.first, cut.count)
         address, nodes = str(self._server.address), len(self._read)
         read = DatabaseRead(address=address, nodes=nodes, edges=self._edges_read, whole_types=self._whole_types)
         return UpdateReport(

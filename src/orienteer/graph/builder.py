@@ -51,7 +51,7 @@ class GraphBuilder:
     ) -> None:
         publication.check_target(path, force=force)
         self._path, self._force = path, force
-        self._provenance = dict(provenance or {})
+        self.provenance = dict(provenance or {})
         self._tokenizer = Tokenizer(stem=stem)
         self._progress: Progress = progress if progress is not None else lambda stage, count: None
         self._rows: dict[str, int] = {}
@@ -83,7 +83,7 @@ class GraphBuilder:
 
     def describe(self, provenance: Mapping[str, Any]) -> None:  # Any: JSON
         """Set the provenance of the graph, if it is known only after reading."""
-        self._provenance = dict(provenance)
+        self.provenance = dict(provenance)
 
     @property
     def spool(self) -> Path:
@@ -219,7 +219,7 @@ class GraphBuilder:
         )
         indexing = self._indexer.finish(place, identifiers, measured=measured)
         if measured is not None:
-            self._provenance[TEXT_TYPES] = sorted(text_types)
+            self.provenance[TEXT_TYPES] = sorted(text_types)
         self._write_nodes(ids, order)
         write_properties(self._work, list(self._properties.values()), place)
         text = indexing.result()  # edges need the memory
@@ -245,7 +245,7 @@ class GraphBuilder:
             partial=tuple(sorted(partial)),
             text=text,
             properties=tuple(self._properties),
-            provenance=self._provenance,
+            provenance=self.provenance,
         )
         for file in self._spool.iterdir():
             file.unlink()

@@ -110,6 +110,12 @@ class EdgeTable:
         first, file, lines = self._batches[bisect_right(self._batches, row, key=lambda batch: batch.first) - 1]
         return file, int(lines[row - first]) if lines else 0
 
+    def by_file(self, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Part rows by the file that they were read from, in the order of reading."""
+        files = np.unique([batch.file for batch in self._batches], return_inverse=True)[1]
+        of_row = files[np.searchsorted([batch.first for batch in self._batches], rows, side="right") - 1]
+        return sorted((rows[of_row == file] for file in np.unique(of_row)), key=lambda part: int(part[0]))
+
     def ids(self, row: int) -> tuple[str, str, str]:
         """Return source id, type and target id as read; `?` for the ends of dangling edges beyond the first 100."""
         if row in self._dangling:

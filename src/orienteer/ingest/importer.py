@@ -115,8 +115,12 @@ def imported(
     progress: Progress | None = None,
     beside: Beside | None = None,
     open_layout: OpenLayout | None = None,
+    tells_plan: bool = True,
 ) -> Imported:
-    """Import tables as `import_graph` does, and documents by `beside`; with `open_layout` that source alone."""
+    """Import tables as `import_graph` does, and documents by `beside`; with `open_layout` that source alone.
+
+    `tells_plan` reports the plan of each table as progress, before any is read.
+    """
     named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
     check_readable(*sources, *named, *(path for path in (options.labels, options.mapping) if path is not None))
     started = time.perf_counter()
@@ -124,6 +128,9 @@ def imported(
     while True:
         try:
             importer = Importer(sources, options, unreadable, open_layout)
+            if progress is not None and tells_plan:
+                for line in rendered(importer.mapping):
+                    progress(line, 0)
             report = _imported(importer, target, options, progress, beside)
         except UnreadableFile as error:
             if options.strict:
@@ -164,13 +171,12 @@ def _imported(
             )
         provenance = importer.provenance
         with GraphBuilder(path, force=options.force, provenance=provenance, progress=progress) as builder:
-            for line in rendered(importer.mapping):
-                builder.tell(line, 0)
             importer.into(builder)
             types = importer.name_types(builder.edges.type_names, builder.edges.node_type_names)
+            builder.describe({**provenance, "not_read": importer.not_read, "dropped": importer.tally.lost})
             more = {} if beside is None else beside(builder, importer.left_out)
             report = importer.report(builder, types)
-            builder.describe(settled({"not_read": importer.not_read, **provenance, **more}))
+            builder.describe(settled({**builder.provenance, **more}))
             if options.strict and (cuts := _cuts((*report.dropped, *report.merged))):
                 raise BadInput(f"--strict: {cuts}. Mend the sources, or leave out --strict.")
             if not builder.node_count:

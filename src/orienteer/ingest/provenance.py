@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -215,6 +216,36 @@ def unread_files(manifest: Described) -> list[UnreadFile]:
 def skipped_groups(manifest: Described) -> list[SkippedGroup]:
     """Return the source files that are not part of a graph, by reason. Raises `NotAGraph`."""
     return listed(manifest, "not_read", SkippedGroup)
+
+
+def open_questions(manifest: Described, asked: str) -> list[str]:
+    """Return the open questions about the tables of a graph that may explain why `asked` has no answer.
+
+    These are the questions about a value that `asked` names, else about a column, else about a table.
+    """
+    # Few questions are refused, and only these need the words of tables.
+    from orienteer.ingest.tables.type_names import singular, without_key, words_of
+
+    words = set(map(singular, words_of(asked)))
+
+    def is_named(name: str) -> bool:
+        own = set(map(singular, words_of(name)))
+        return bool(own) and own <= words
+
+    found: dict[int, list[str]] = {}
+    for mapping in manifest.provenance.get("mapping") or ():
+        file = Path(mapping["file"]).name
+        for question in mapping.get("questions", ()):
+            column, _, rest = question.partition(": ")
+            values = re.findall(r"\(([^()]*)\)", rest)
+            named = (
+                any(is_named(value) for listed_values in values for value in listed_values.split(", ")),
+                is_named(without_key(column)),
+                is_named(mapping.get("type") or "") or is_named(file.partition(".")[0]),
+            )
+            if any(named):
+                found.setdefault(named.index(True), []).append(f"{file}: {question}")
+    return found[min(found)] if found else []
 
 
 def selection_of(manifest: Described) -> Selection:

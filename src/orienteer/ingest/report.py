@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -117,14 +118,17 @@ class Tally:
         self._hides_rows = hides_rows
         self._dropped: dict[str, _Count] = {}
         self._merged: dict[str, _Count] = {}
+        self._lost: Counter[tuple[str, str]] = Counter()
         self.private: dict[str, int] = {}
         self.notes: list[str] = []
 
-    def drop(self, reason: str, first: Sequence[RowPlace], count: int = 1) -> None:
-        """Count rows that could not be used; `first` has the places of the first ones.
+    def drop(self, reason: str, first: Sequence[RowPlace], count: int = 1, *, file: str = "") -> None:
+        """Count rows of one file that could not be used; `first` has the places of the first ones.
 
-        If columns are private, the content of an unreadable row is hidden.
+        `file` names the file if there are no places. If columns are private, the content of an unreadable row is
+        hidden.
         """
+        self._lost[first[0].file if first else file, reason] += count
         if self._hides_rows and reason in (EMPTY_ID, BAD_ENCODING):
             first = [place.model_copy(update={"value": "(not shown: some columns are private)"}) for place in first]
         _add(self._dropped, reason, first, count)
@@ -149,6 +153,15 @@ class Tally:
     def dropped(self) -> tuple[Cut, ...]:
         """Return the dropped rows by reason."""
         return _cuts(self._dropped)
+
+    @property
+    def lost(self) -> list[dict[str, str | int]]:
+        """Return the number of dropped rows by file and reason, for the provenance."""
+        return [
+            {"file": file, "reason": reason, "count": count}
+            for (file, reason), count in sorted(self._lost.items())
+            if count
+        ]
 
     @property
     def merged(self) -> tuple[Cut, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,9 +26,11 @@ from orienteer.ingest.formats import CONTAINERS, DATABASES, GRAPHS, RDF
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.importer import ImportOptions, holds_graph, imported
 from orienteer.ingest.provenance import is_chunk_graph, is_stale
+from orienteer.ingest.report import Report
 from orienteer.ingest.stores import remote_graph
 from orienteer.ingest.tables.inside import holds_tables
 from orienteer.ingest.tables.plan import listing
+from orienteer.text.tokenizer import plural
 
 logger = logging.getLogger(__name__)
 WAIT_SECONDS = 0.1
@@ -144,7 +146,7 @@ def _up_to_date(path: Path, target: Path, selection: Selection, cache: Path, lis
                 if not is_waiting:
                     why = "the sources have changed: " if now is not None else ""
                     tell(f"{why}making a graph of {path} in the cache", 0)
-                tell(f"made in the cache at {target}: {_make(path, target, selection, listener)}", 0)
+                tell(_make(path, target, selection, listener), 0)
                 return FoundGraph(target, is_new=True)
         except GraphBusy:
             if not is_waiting:
@@ -188,19 +190,47 @@ def _make(path: Path, target: Path, selection: Selection, listener: _Listener) -
     beside = DocumentsBeside(path, selection, progress) if path.is_dir() else None
     options = ImportOptions(force=True)
     try:
-        report = imported([path], target, options=options, progress=progress, beside=beside).report
+        made = imported([path], target, options=options, progress=progress, beside=beside, tells_plan=False)
     except UnclearTables as error:
         try:
             told = _build(path, target, selection, listener)
         except BadInput:
             raise error from None
         return f"{told}; its tables are read row by row, for they are no clear graph: {AS_A_GRAPH.format(path)}"
-    count = 0 if beside is None else beside.count
-    with_documents = f"; a graph in tables, and {counted(count, 'document')} beside it" if count else ""
-    # Questions do not show the report: its counts and dropped rows go on one line.
+    return _in_one_line(made.report, path, documents=0 if beside is None else beside.count)
+
+
+MOST_FILES, MOST_TYPES = 3, 4
+"""Files, and types, that one line names."""
+
+
+def _in_one_line(report: Report, source: Path, *, documents: int) -> str:
+    """Return what a graph of tables is: its files, things and links, what was dropped and what is open."""
+    files = dict.fromkeys(mapping.file.partition("#")[0] for mapping in report.mapping if mapping.kind != "ignored")
+    things = sorted(report.node_types.items(), key=lambda item: (-item[1], item[0]))
+    parts = [
+        f"{counted(len(things), 'type')} of things ({some([_number_of(*each) for each in things], MOST_TYPES)})",
+        f"{counted(len(report.edge_types), 'type')} of links ({some(list(report.edge_types), MOST_TYPES)})"
+        if report.edge_types
+        else "no links",
+    ]
+    parts += [f"{counted(documents, 'document')} beside the tables"] if documents else []
     dropped = ", ".join(f"{cut.count:,} {cut.reason}" for cut in report.dropped)
-    rest = f"; dropped {dropped}: see orienteer validate {path}" if dropped else ""
-    return f"{counted(report.nodes, 'node')}, {counted(report.edges, 'edge')}{rest}{with_documents}"
+    asked = sum(len(mapping.questions) for mapping in report.mapping)
+    rest = [f"dropped {dropped}"] if dropped else []
+    rest += [f"{counted(asked, 'question')} open"] if asked else []
+    more = f"; {', '.join(rest)} (orienteer info {source})" if rest else ""
+    return f"{some([Path(file).name for file in files], MOST_FILES)}: {', '.join(parts)}{more}"
+
+
+def _number_of(node_type: str, count: int) -> str:
+    return f"{count:,} {node_type if count == 1 else plural(node_type)}"
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """Return names as a list in words; those beyond `most` are counted."""
+    shown = [*names[:most], *([f"{len(names) - most:,} more"] if len(names) > most else [])]
+    return " and ".join([part for part in (", ".join(shown[:-1]), shown[-1]) if part])
 
 
 BACKGROUND = "minilm"
@@ -219,7 +249,7 @@ def _build(path: Path, target: Path, selection: Selection, listener: _Listener) 
     build = build_graph([path], target, options=options, progress=listener.tell, hear=listener.hear)
     counts = [counted(build.documents, "document"), counted(build.nodes, "node"), counted(build.edges, "edge")]
     is_lost = VECTORS_GONE in build.notes and about is not None and about.embedder != BACKGROUND
-    return ", ".join(counts) + (f"; {VECTORS_GONE}" if is_lost else "")
+    return f"made in the cache at {target}: {', '.join(counts)}{f'; {VECTORS_GONE}' if is_lost else ''}"
 
 
 def _is_of_documents(path: Path, selection: Selection) -> bool:

@@ -353,7 +353,7 @@ def distinct(first: Sequence[str]) -> tuple[str, ...]:
     seen: set[str] = set()
     cells = []
     for place, cell in enumerate(first, 1):
-        if cell in seen and not is_number(cell):
+        if cell in seen and cell and not is_number(cell):
             cell = next(name for count in range(place, 2 * len(first) + 2) if (name := f"{cell}_{count}") not in first)
         seen.add(cell)
         cells.append(cell)

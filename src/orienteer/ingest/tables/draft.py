@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from orienteer.display import counted
 from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.profile import ColumnProfile
@@ -56,6 +57,10 @@ class Link:
     separator: str = ""
     missing: tuple[str, ...] = ()
     """The first values that are not there."""
+    absent: int = 0
+    """The number of different values that are not there."""
+    different: int = 0
+    """The number of different values."""
     is_key_name: bool = False
     """The key is the column of the rows' names."""
 
@@ -71,8 +76,9 @@ class Link:
     def question(self) -> str:
         """Return what the values leave open of the link, empty where they prove it."""
         if self.missing:
-            missing = ", ".join(self.missing)
-            return f"{self.column}: some of its values are no {self.to}.{self.key} ({missing}); no edge there"
+            first, are = ", ".join(self.missing), "is" if self.absent == 1 else "are"
+            share = f"{self.absent:,} of {counted(self.different, 'different value')}"
+            return f"{self.column}: {share} {are} not the {self.key} of any {self.to} ({first}); no edge there"
         if self.named == 1 or self.bits >= BEYOND_DOUBT:
             return ""
         why = "by its name" if self.named else "by these"

@@ -170,7 +170,19 @@ def inclusion(column: ColumnProfile, other: Draft, key: str, target: ColumnProfi
         bits = (len(parts) - len(missing)) * -math.log2(_chance(parts, target))
         named = closeness(column.name, other.type, key, other.names[0] if len(other.names) == 1 else "")
         is_name = other.names == (key,)
-        best = Link(column.name, other.type, key, share, bits, named, separator, tuple(missing[:SHOWN]), is_name)
+        best = Link(
+            column.name,
+            other.type,
+            key,
+            share,
+            bits,
+            named,
+            separator,
+            tuple(missing[:SHOWN]),
+            is_key_name=is_name,
+            absent=len(missing),
+            different=len(parts),
+        )
     return best
 
 

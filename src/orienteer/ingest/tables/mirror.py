@@ -44,7 +44,8 @@ def clean(edges: EdgeTable, tally: Tally, *, directed: Collection[str] = ()) -> 
     Edges of the types that are `directed` are never mirrored: home and away teams may all have met twice.
     """
     left_out = leave_out(edges, directed=directed)
-    tally.drop("dangling", _places(edges, left_out.dangling), len(left_out.dangling))
+    for rows in edges.by_file(left_out.dangling) if len(left_out.dangling) else ():
+        tally.drop("dangling", _places(edges, rows), len(rows))
     for reason, rows in (("duplicate", left_out.duplicate), ("mirrored", left_out.mirrored)):
         tally.merge(reason, _places(edges, rows), len(rows))
     if left_out.differing:

@@ -84,15 +84,19 @@ class UpdateReport(Report):
         return "\n".join([*lines, super().render(is_verbose=is_verbose)])
 
 
-def tally_of(about: LedgerAbout, tallies: Mapping[str, Tally]) -> Tally:
-    """Return the counts of dropped and merged rows; of the tables in `tallies`, by path, with their first places."""
+def tally_of(about: LedgerAbout, tallies: Mapping[str, Tally], dangling: Mapping[str, int] | None = None) -> Tally:
+    """Return the counts of dropped and merged rows; of the tables in `tallies`, by path, with their first places.
+
+    `dangling` counts the edges with a missing end by file, if that is known.
+    """
     tally = Tally()
     for file in about.tables:
         read = {cut.reason: cut.first for cut in tallies[file.path].dropped} if file.path in tallies else {}
         for reason, count in file.dropped.items():
-            tally.drop(reason, read.get(reason, ()), count)
+            tally.drop(reason, read.get(reason, ()), count, file=file.mapping.file if file.mapping else file.path)
     cuts = about.cuts.values()
-    tally.drop("dangling", (), sum(cut.dangling for cut in cuts))
+    for name, count in (dangling or {"": sum(cut.dangling for cut in cuts)}).items():
+        tally.drop("dangling", (), count, file=name)
     tally.merge("duplicate", (), about.repeated + sum(cut.duplicate for cut in cuts))
     tally.merge("mirrored", (), sum(cut.mirrored for cut in cuts))
     return tally

@@ -368,17 +368,23 @@ class _RowUpdate:
             if not table.is_unchanged and not table.source.is_profiled:
                 # Read only to note a foreign encoding.
                 cleaned(table.source.table, {}, notes)
+        tally = self._dropped(about, edges)
         manifest = publish(
             self._graph,
             difference,
             work,
             about=about,
             rows=[*nodes.values(), *edges.values()],
-            provenance=settled({"not_read": self._importer.not_read, **provenance}),
+            provenance=settled({**provenance, "not_read": self._importer.not_read, "dropped": tally.lost}),
             facts=facts,
             notes=notes,
         )
-        return self._report(manifest, difference, about, notes)
+        return self._report(manifest, difference, tally, about, notes)
+
+    def _dropped(self, about: LedgerAbout, edges: Mapping[str, EdgeRows]) -> Tally:
+        """Return the counts of dropped and merged rows."""
+        dangling = {table.source.mapping.file: len(edges[table.path].stray) for table in self._of_edges}
+        return tally_of(about, {table.path: table.tally for table in self._tables}, dangling)
 
     def _facts(self, change: NodeChange, edges: Sequence[str]) -> dict[str, object]:
         """Return the fields of the manifest that depend on types. Raises `FullImportRequired`, `BadInput`."""
@@ -395,12 +401,17 @@ class _RowUpdate:
         }
 
     def _report(
-        self, manifest: Manifest, difference: Difference, about: LedgerAbout, notes: Sequence[str]
+        self,
+        manifest: Manifest,
+        difference: Difference,
+        tally: Tally,
+        about: LedgerAbout,
+        notes: Sequence[str],
     ) -> UpdateReport:
         known, now = self._ledger.tables.keys(), [table.path for table in about.tables]
         count = sum(cuts.differing for cuts in about.cuts.values())
         return UpdateReport(
-            **graph_facts(manifest, tally_of(about, {table.path: table.tally for table in self._tables})),
+            **graph_facts(manifest, tally),
             ignored=tuple(self._importer.ignored),
             mapping=self._importer.mapping,
             notes=(*notes, *([differing_note(count)] if count else [])),

@@ -287,6 +287,12 @@ def print_info(out: Output, info: GraphInfo, *, sources: Iterable[Path]) -> None
         out.print(title)
         counts = sorted(sizes.items(), key=lambda item: -item[1])
         out.table([[f"  {name}", f"{count:,}"] for name, count in counts])
+    if info.dropped:
+        out.print()
+        out.print("rows of the sources that are not in the graph")
+    for rows in info.dropped:
+        meaning = f": {rows.meaning}" if rows.meaning else ""
+        out.print(f"  {rows.file or 'all files'}: {rows.count:,} {rows.reason}{meaning}")
     asked = [(mapping["file"], question) for mapping in info.mapping for question in mapping.get("questions", ())]
     if asked:
         out.print()

@@ -329,6 +329,7 @@ def info(graph: Graph) -> records.GraphInfo:
     """Return a graph's sizes and types, its sources, and the files of these that were skipped."""
     from orienteer.graph.format import is_pulled, read_pointer
     from orienteer.ingest.provenance import is_stale, skipped_groups, sources_of
+    from orienteer.ingest.report import MEANING
 
     manifest = graph.arrays.manifest
     provenance = relative_paths(manifest.provenance, sources_of(manifest))
@@ -350,6 +351,10 @@ def info(graph: Graph) -> records.GraphInfo:
         not_read=tuple(
             records.NotRead(reason=group.reason, number=group.number, files=tuple(group.files))
             for group in skipped_groups(manifest)
+        ),
+        dropped=tuple(
+            records.DroppedRows(**rows, meaning=MEANING.get(rows["reason"], ""))
+            for rows in provenance.get("dropped") or ()
         ),
         mapping=tuple(provenance.get("mapping") or ()),
         bytes=sum(record.bytes for record in manifest.files.values()),

@@ -209,6 +209,16 @@ class ExtractedBy(View):
     """None for statistics."""
 
 
+class DroppedRows(View):
+    """The rows of a file that are not part of a graph, for one reason."""
+
+    file: str
+    reason: str
+    meaning: str
+    """The reason in words, if its name does not say it."""
+    count: int
+
+
 class GraphInfo(View):
     """A graph and its sources. Files are named relative to the folder of the sources."""
 
@@ -223,6 +233,7 @@ class GraphInfo(View):
     edge_types: dict[str, int]
     partial: tuple[str, ...]
     not_read: tuple[NotRead, ...]
+    dropped: tuple[DroppedRows, ...]
     mapping: tuple[dict[str, Any], ...]  # Any: JSON
     """How each table was read."""
     bytes: int
