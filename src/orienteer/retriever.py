@@ -47,8 +47,9 @@ class Retriever:
         >>> retriever.search("Which language did Matz design?", k=1).hits[0].name
         'Ruby'
 
-    `graph` is an open graph, its path, the path of tables or documents (a graph of them is built in the cache), or the
-    address of a graph, s3://BUCKET/NAME or https://HOST/PATH, which is pulled into the cache. `method` is one of
+    `graph` is an open graph, its path, the path of tables or documents (a graph of them is built in the cache), the
+    address of a graph, s3://BUCKET/NAME or https://HOST/PATH, which is pulled into the cache, a data frame, a dict of
+    frames by name as for `Graph.from_frames`, or a graph of networkx. `method` is one of
     `orienteer methods`; the default, `auto`, takes the best that can run. `model` is a model, or its name as its server
     spells it. `budget` limits each question, and everything random derives from `random_seed`. `settings` are those of
     the environment and of `orienteer.toml`, as `read_settings` reads them; they supply whatever is not given here.
@@ -63,7 +64,7 @@ class Retriever:
 
     def __init__(
         self,
-        graph: Graph | str | Path,
+        graph: Any,  # a Graph, a path, frames of any package, or a network: their packages may not be here
         method: str | None = None,
         *,
         model: str | LanguageModel | None = None,
@@ -577,10 +578,10 @@ class Retriever:
         )
 
 
-def _opened(path: str | Path, settings: Settings) -> Graph:
-    """Open the graph at a path, or build the graph of the sources there in the cache."""
+def _opened(path: Any, settings: Settings) -> Graph:  # Any: as the retriever takes it
+    """Open the graph at a path, or build the graph of the sources there in the cache, of frames, or of a network."""
     if not isinstance(path, str | Path):
-        raise BadOption(f"graph is {path!r}: give a Graph, an address, or the path of a graph, tables or documents")
+        return _made_of(path)
     if is_address(str(path)):
         from orienteer.ingest.databases import open_database  # few graphs stay in a database
 
@@ -598,6 +599,23 @@ def _opened(path: str | Path, settings: Settings) -> Graph:
     from orienteer.ingest.graph import Graph as PublicGraph  # with the ways to data frames and networks
 
     return PublicGraph.open(folder, embedder=settings.open_embedder)
+
+
+def _made_of(value: object) -> Graph:
+    """Return the graph of a frame, of frames by name, or of a network. Raises `BadOption` for anything else."""
+    from orienteer.ingest import frames
+    from orienteer.ingest.graph import Graph as PublicGraph
+
+    if isinstance(value, Mapping):
+        return PublicGraph.from_frames(value)
+    if frames.is_frame(value):
+        return PublicGraph.from_frames({frames.ALONE: value})
+    if frames.is_network(value):
+        return PublicGraph.from_networkx(value)
+    raise BadOption(
+        f"graph is {value!r:.80}, a {type(value).__name__}: give a Graph, an address, the path of a graph, tables or "
+        "documents, a data frame, a dict of frames by name, or a graph of networkx"
+    )
 
 
 def _staleness(graph: Graph) -> tuple[str, ...]:

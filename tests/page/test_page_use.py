@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from browsing import QUESTION
+from orienteer import Graph
+from orienteer.ingest import import_graph
 from orienteer.llm import ScriptedModel
 
 pytestmark = pytest.mark.browser
@@ -322,6 +324,31 @@ def test_what_was_not_read_is_told(open_page, notes, served):
         page, _ = open_page(server.address)
         page.click("#start summary")
         assert "picture.png" in page.inner_text("#start")
+
+
+def test_rows_that_were_dropped_and_what_is_open_are_told(open_page, served, picture, tmp_path):
+    (tmp_path / "brewing").mkdir()
+    (tmp_path / "brewing" / "breweries.csv").write_text(
+        "id,brewery,founded\n1,Duvel,1871\n2,Bosteels,1791\n3,Früh,1904\n"
+    )
+    (tmp_path / "brewing" / "beers.csv").write_text(
+        "nr,beer,brewery_id,price\n11,Tripel,1,2.5\n12,Kwak,2,3.5\n13,Pale,9,ca. 4\n14,Blond,1,2\n15,Gose,3,2.75\n"
+    )
+    import_graph([tmp_path / "brewing"], tmp_path / "graph")
+    with served({"brewing": Graph.open(tmp_path / "graph")}) as server:
+        page, seen = open_page(server.address)
+        page.wait_for_selector("#start details")
+        dropped, asked = page.locator("#start details").all()
+        assert dropped.locator("summary").inner_text() == "1 row or value of the sources was dropped"
+        dropped.locator("summary").click()
+        assert dropped.locator("li").all_inner_texts() == [
+            "beers.csv: 1 unresolved: a value that no row, or several rows, of the other table have"
+        ]
+        assert asked.locator("summary").inner_text() == "2 questions about the tables are open"
+        asked.locator("summary").click()
+        assert any("9" in text and "brewery_id" in text for text in asked.locator("li").all_inner_texts())
+        picture(page, "open-questions")
+        assert not seen.troubles
 
 
 def test_no_more_is_drawn_than_eyes_can_read(open_page, server):

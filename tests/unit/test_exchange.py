@@ -5,6 +5,7 @@ import logging
 import subprocess
 import sys
 from importlib.resources import files
+from pathlib import Path
 
 import networkx
 import numpy
@@ -12,6 +13,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
+from pyarrow import parquet
 
 import clinic
 import films
@@ -20,6 +22,7 @@ from orienteer.errors import BadInput, BadOption, UnknownNode
 from orienteer.ingest import import_graph
 from orienteer.records import Edge, Node
 from orienteer.retriever import Retriever
+from orienteer.serve.views.pages import info as graph_info
 
 
 def content(graph):
@@ -151,25 +154,133 @@ def test_columns_are_known_by_the_names_of_tables_and_an_index_by_its_own():
     [
         (5, None, BadOption, "nodes is 5, a int: give a data frame"),
         (pandas.DataFrame({"id": [1]}), "edges.csv", BadOption, "edges is 'edges.csv', a str"),
-        (None, None, BadOption, "both None"),
-        (pandas.DataFrame({"x": [1]}), None, BadInput, "nodes has no column of ids; its columns are x: name one"),
-        (pandas.DataFrame({"id": [1]}), pandas.DataFrame({"x": [1]}), BadInput, "no column for the source"),
-        (pandas.DataFrame({"id": [1, 1], "x": [1, 2]}), None, BadInput, "two different nodes have the id '1'"),
-        (pandas.DataFrame({"id": [1.5]}), None, BadInput, "id is 1.5 .* a text or a whole number"),
-        (pandas.DataFrame({"id": [None, "a"]}), None, BadInput, "lacks id: every node needs one"),
-        (pandas.DataFrame({"id": ["a"], "x": [object()]}), None, BadInput, "a object is not a JSON value"),
-        (pandas.DataFrame({"id": []}), None, BadInput, "there are no nodes"),
+        (None, None, BadOption, "there are no frames: give at least one"),
+        ({}, None, BadOption, "there are no frames"),
+        ({"a/b": pandas.DataFrame({"x": [1]})}, None, BadOption, "a frame is called 'a/b': give it a short name"),
+        ({"README": pandas.DataFrame({"x": [1]})}, None, BadOption, "a frame is called 'README'"),
+        ({7: pandas.DataFrame({"x": [1]})}, None, BadOption, "a frame is called 7"),
+        ({"teams": [1, 2]}, None, BadOption, r"teams is \[1, 2\], a list: give a data frame"),
+        ({"t": pandas.DataFrame([[1, 2]], columns=["x", "x"])}, None, BadInput, "t has two columns named 'x'"),
+        ({"t": pandas.DataFrame({"x": [1]})}, pandas.DataFrame({"y": [1]}), BadOption, "put it among them"),
+        (pandas.DataFrame({"x": [1]}), None, BadInput, "nodes has no column of ids: .* its columns are x"),
         (
             pandas.DataFrame({"id": [1]}),
-            pandas.DataFrame({"source": [1], "target": [2]}),
+            pandas.DataFrame({"x": [1]}),
             BadInput,
-            "refers to a missing node",
+            "edges has no columns for the two ends",
         ),
+        (
+            pandas.DataFrame({"id": [1, 1], "x": [1, 2]}),
+            None,
+            BadInput,
+            "Two different nodes have the id '1': nodes, line 1",
+        ),
+        (pandas.DataFrame({"id": ["a"], "x": [object()]}), None, BadInput, "row 1, column 'x': a object is not a JSON"),
+        (pandas.DataFrame({"id": []}), None, BadInput, "nodes is empty"),
     ],
 )
 def test_what_is_no_graph_of_frames_is_one_clear_error(nodes, edges, error, message):
     with pytest.raises(error, match=message):
         Graph.from_frames(nodes, edges)
+
+
+def test_rows_of_frames_that_are_dropped_are_logged_and_kept(caplog):
+    nodes = pandas.DataFrame({"id": [1, None], "name": ["Ann", "Ben"]})
+    edges = pandas.DataFrame({"source": [1], "target": [2]})
+    with caplog.at_level(logging.WARNING):
+        graph = Graph.from_frames(nodes, edges)
+    assert [record.getMessage() for record in caplog.records] == [
+        "frames: dropped 1 empty id",
+        "frames: dropped 1 dangling",
+    ]
+    assert graph_info(graph).model_dump()["dropped"] == (
+        {"file": "edges", "reason": "dangling", "meaning": "an edge to a missing node", "count": 1},
+        {"file": "nodes", "reason": "empty id", "meaning": "a row without an id", "count": 1},
+    )
+
+
+LEAGUE = {
+    "teams": {
+        "Nr": [1, 2, 3],
+        "club": ["Ajax", "PSV", "FC Twente"],
+        "founded": [datetime.date(1900, 3, 18), datetime.date(1913, 8, 31), datetime.date(1965, 7, 1)],
+        "budget": [1.5, 2.25, None],
+        "professional": [True, True, False],
+        "colours": [["red", "white"], ["red"], []],
+    },
+    "matches": {
+        "id": ["m1", "m2", "m3", "m4", "m5", "m6"],
+        "home": ["Ajax", "PSV", "FC Twente", "Ajax", "PSV", "Feyenoord"],
+        "away": ["PSV", "Ajax", "Ajax", "FC Twente", "FC Twente", "Ajax"],
+        "goals": [1, 2, 3, 4, 0, 1],
+        "gate": ["1,234", "2,345", "3,456", "4,567", "5,678", "6,789"],
+        "kick_off": [datetime.datetime(2020, 1, day, 14, 30) for day in range(1, 7)],
+    },
+    "cards": {
+        "match": ["m1", "m2", "m2", "m3", "m3", "m3", "m4"],
+        "player": ["Ann Vik", "Ben Holm", "Cid Lund", "Dea Berg", "Eli Dahl", "Fay Strand", "Gus Moe"],
+    },
+}
+
+
+def _categories(columns):
+    frame = pandas.DataFrame(columns)
+    return frame.astype(dict.fromkeys(frame.columns.intersection(["home", "away"]), "category"))
+
+
+@pytest.mark.parametrize(
+    "frame", [pandas.DataFrame, _categories, polars.DataFrame, polars.LazyFrame, pyarrow.table, OnlyArrow]
+)
+def test_frames_by_name_have_the_plan_and_the_graph_of_a_folder_of_these_tables(frame, tmp_path, caplog):
+    (tmp_path / "files").mkdir()
+    for name, columns in LEAGUE.items():
+        parquet.write_table(pyarrow.table(columns), tmp_path / "files" / f"{name}.parquet")
+    report = import_graph([tmp_path / "files"], tmp_path / "graph")
+    with caplog.at_level(logging.WARNING):
+        graph = Graph.from_frames({name: frame(columns) for name, columns in LEAGUE.items()})
+    assert content(graph) == content(Graph.open(tmp_path / "graph"))
+    assert _plans(graph) == _plans(Graph.open(tmp_path / "graph"))
+    assert graph.node("Ajax").properties == {
+        "founded": "1900-03-18",
+        "budget": 1.5,
+        "professional": True,
+        "colours": ["red", "white"],
+    }
+    open_ones = [f"{Path(each.file).stem}: open: {text}" for each in report.mapping for text in each.questions]
+    assert open_ones
+    assert [record.getMessage() for record in caplog.records] == open_ones
+
+
+def _plans(graph):
+    """Return how each table was read, by its name."""
+    return {
+        Path(each["file"]).stem: (each["kind"], each["type"], each["columns"], each["questions"])
+        for each in graph.arrays.manifest.provenance["mapping"]
+    }
+
+
+def test_a_folder_of_csv_has_the_plan_of_its_frames(tmp_path):
+    (tmp_path / "files").mkdir()
+    frames = {
+        name: pandas.DataFrame(columns).drop(columns="colours", errors="ignore") for name, columns in LEAGUE.items()
+    }
+    for name, frame in frames.items():
+        frame.to_csv(tmp_path / "files" / f"{name}.csv", index=False)
+    import_graph([tmp_path / "files"], tmp_path / "graph")
+    assert _plans(Graph.from_frames(frames)) == _plans(Graph.open(tmp_path / "graph"))
+
+
+def test_a_retriever_takes_frames_and_networks():
+    frames = {name: pandas.DataFrame(columns) for name, columns in LEAGUE.items()}
+    assert Retriever(frames, "anchor").ask("Which matches are away PSV?").answer == "m1"
+    alone = Retriever(frames["teams"], "anchor")
+    assert alone.graph.schema.node_types["row"] == 3
+    assert alone.ask("How many rows?").answer == "3"
+    network = networkx.DiGraph()
+    network.add_node("ada", label="Ada Holm", kind="person")
+    network.add_node("salt", label="Salt", kind="film")
+    network.add_edge("ada", "salt", relation="directed")
+    assert Retriever(network, "anchor").ask("Who directed Salt?").answer == "Ada Holm"
 
 
 @pytest.mark.parametrize(
@@ -181,7 +292,8 @@ def test_what_is_no_graph_of_frames_is_one_clear_error(nodes, edges, error, mess
         (lambda: Graph.from_records(5, []), "nodes is 5: give a list"),
         (lambda: Graph.from_records("abc", []), "nodes is 'abc': give a list"),
         (lambda: Graph.from_records([], None), "edges is None: give a list"),
-        (lambda: Retriever(5, "anchor"), "graph is 5: give a Graph"),
+        (lambda: Retriever([1, 2], "anchor"), r"graph is \[1, 2\], a list: give a Graph, .* a dict of frames by name"),
+        (lambda: Retriever(5, "anchor"), "graph is 5, a int: give a Graph"),
     ],
 )
 def test_arguments_of_wrong_types_are_named(make, message):

@@ -6,24 +6,25 @@ their own objects.
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput, BadOption, MissingExtra, UsageError
 from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.from_records import write_records
 from orienteer.graph.properties import json_value, node_id
 from orienteer.graph.store import Graph
 from orienteer.ingest import export, portable
 from orienteer.ingest.export import meta_of
 from orienteer.ingest.formats.elements import EdgeElement, GraphReader, NodeElement
 from orienteer.ingest.formats.graph_file import AttributedGraph
-from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.ingest.importer import ImportOptions, import_graph, imported
 from orienteer.ingest.portable import (
     FLAT_EDGE_FIELDS,
     FLAT_NODE_FIELDS,
@@ -34,31 +35,39 @@ from orienteer.ingest.portable import (
     WHOLE,
     ExportedGraph,
 )
-from orienteer.ingest.report import Tally
-from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, ends, plainly
-from orienteer.ingest.tables.edges import DEFAULT_TYPE
+from orienteer.ingest.report import Ignored, Report, Tally
+from orienteer.ingest.tables.columns import Columns, NodeRoles, ends
+from orienteer.ingest.tables.plan import PROSE
 
 logger = logging.getLogger(__name__)
 
+ARROW = "__arrow_c_stream__"
+"""The method of a frame of any package that supports Arrow's interface."""
 META = "orienteer"
 """The attribute of a network, or of a frame, with the metadata of the graph."""
 NETWORK = Path("the network")
 """The path of a network in messages."""
-Rows = Iterator[dict[str, Any]]  # Any: whatever a frame holds
 
 
 def write_sources(path: Path, source: str | Path, *, force: bool = False) -> None:
     """Publish a graph of a folder of tables, as `orienteer import` does, and log dropped rows and skipped files."""
     if not isinstance(source, str | Path):
         raise BadOption(f"folder is {source!r}: give the path of a folder of tables, or of a table")
-    report = import_graph([Path(source)], path, options=ImportOptions(force=force))
+    _log(import_graph([Path(source)], path, options=ImportOptions(force=force)), str(source), str)
+
+
+def _log(report: Report, source: str, named: Callable[[str], str]) -> None:
+    """Log what a person should know of an import; `named` gives the names of files in messages."""
     for cut in report.dropped:
         logger.warning("%s: dropped %d %s", source, cut.count, cut.reason)
     for file in report.unreadable:
-        logger.warning("%s: left out, for it cannot be read: %s", file.file, file.reason)
+        logger.warning("%s: left out, for it cannot be read: %s", named(file.file), file.reason)
     for file in report.ignored:
         if file.is_telling:
-            logger.warning("%s: ignored %s", file.file, file.reason)
+            logger.warning("%s: ignored %s", named(file.file), file.reason)
+    for mapping in report.mapping:
+        for question in mapping.questions:
+            logger.warning("%s: open: %s", named(mapping.file), question)
 
 
 # ------------------------------------------------------------------------------------------------------- networkx
@@ -94,9 +103,14 @@ def frames_of(graph: Graph) -> tuple[Any, Any]:  # Any: frames of pandas
     return frames[0], frames[1]
 
 
+def is_network(value: object) -> bool:
+    """Return whether a value is a graph of networkx, or has its interface."""
+    return all(hasattr(value, name) for name in ("nodes", "edges", "graph", "is_directed", "is_multigraph"))
+
+
 def write_network(path: Path, network: Any, *, force: bool = False) -> None:  # Any: networkx has no types
     """Publish a graph of a network. Raises `BadOption` for anything else, `BadInput` for values that JSON excludes."""
-    if not all(hasattr(network, name) for name in ("nodes", "edges", "graph", "is_directed", "is_multigraph")):
+    if not is_network(network):
         raise BadOption(f"{network!r} is no graph of networkx: give a Graph, DiGraph, MultiGraph or MultiDiGraph of it")
     tally = Tally()
     reader = NetworkReader(network, tally)
@@ -160,23 +174,118 @@ class FrameRows(NamedTuple):
     """A frame as rows."""
 
     columns: tuple[str, ...]
-    rows: Rows
+    rows: Iterator[Sequence[Any]]  # Any: whatever a frame holds
     meta: Mapping[str, Any] | None  # Any: JSON
 
 
-def write_frames(path: Path, nodes: Any, edges: Any, *, force: bool = False) -> None:  # Any: frames of any package
-    """Publish a graph of two frames. Raises `BadOption` without frames, `BadInput` for frames without ids or ends."""
-    if nodes is None and edges is None:
-        raise BadOption("nodes and edges are both None: give a data frame of one of them at least")
-    edge_rows = [] if edges is None else list(_edge_rows(frame := frame_of(edges, "edges")))
-    meta = None if edges is None else frame.meta
-    if nodes is None:
-        names = dict.fromkeys(chain.from_iterable((row["source"], row["target"]) for row in edge_rows))
-        node_rows: Rows = ({"id": name} for name in names)
-    else:
-        node_rows = _node_rows(frame_of(nodes, "nodes"))
-    symmetric = meta.get("symmetric", ()) if isinstance(meta, Mapping) else ()
-    write_records(path, node_rows, edge_rows, force=force, symmetric=symmetric)
+ALONE = "rows"
+"""The name of a frame that has none."""
+_EXACT: Mapping[str, tuple[str, ...]] = {"nodes": FLAT_NODE_FIELDS, "edges": FLAT_EDGE_FIELDS}
+_FOLDER = "tables"  # a name that says nothing of what is in it
+_LONGEST_NAME = 200  # bytes: the name is that of a file
+
+
+def write_frames(path: Path, frames: Mapping[str, Any], *, force: bool = False) -> None:  # Any: frames of any package
+    """Publish a graph of frames by their names, by the plan of a folder of such tables. Logs as `write_sources` does.
+
+    Frames that `to_frames` made give their graph back exactly. Raises `BadOption` for anything but frames, `BadInput`
+    for values that JSON lacks, and as `import_graph` does.
+    """
+    tables = {_name(name): frame_of(frame, name) for name, frame in frames.items() if frame is not None}
+    if not tables:
+        raise BadOption("there are no frames: give at least one data frame, such as from_frames({'teams': frame})")
+    _check_roles(tables)
+    with tempfile.TemporaryDirectory(prefix="orienteer-") as scratch:
+        folder = Path(scratch, _FOLDER)
+        folder.mkdir()
+        files = {name: folder / f"{name}.jsonl" for name in (*tables, *_EXACT)}
+        meta = _exact_meta(tables)
+        if meta is not None:
+            (folder / portable.META).write_text(json.dumps(meta), encoding="utf-8")
+            files["edges"].touch()
+        for name, table in tables.items():
+            with files[name].open("w", encoding="utf-8") as lines:
+                for row in _json_rows(name, table):
+                    record = row if meta is None else _record(row, _EXACT[name])
+                    lines.write(f"{json.dumps(record, ensure_ascii=False)}\n")
+
+        def named(text: str) -> str:
+            """Return a text with the names of frames instead of the paths of files."""
+            for name, file in files.items():
+                text = text.replace(str(file), name)
+            return text
+
+        def origin(builder: GraphBuilder, left_out: Sequence[Ignored]) -> Mapping[str, Any]:  # Any: JSON
+            told = json.loads(named(json.dumps(builder.provenance, ensure_ascii=False)))
+            return {**told, "made_by": "from_frames", "given": [], "sources": []}
+
+        try:
+            made = imported([folder], path, options=ImportOptions(force=force), beside=origin)
+        except BadInput as error:
+            raise BadInput(named(str(error))) from error
+        _log(made.report, "frames", named)
+
+
+def _name(name: object) -> str:
+    """Return the name of a frame. Raises `BadOption` for one that a table cannot have."""
+    is_text = isinstance(name, str) and name.strip() and name.isprintable()
+    is_fit = is_text and name[0] != "." and "/" not in name and name.casefold() not in PROSE
+    if not is_fit or len(str(name).encode()) > _LONGEST_NAME:
+        raise BadOption(
+            f"a frame is called {name!r:.80}: give it a short name of words, as a file has, such as 'teams'"
+        )
+    return str(name)
+
+
+def _check_roles(tables: Mapping[str, FrameRows]) -> None:
+    """Raise `BadInput` if a frame that is called `nodes` or `edges` is none."""
+    lacks: dict[str, str] = {}
+    if "nodes" in tables and NodeRoles(Columns()).id_column(tables["nodes"].columns) is None:
+        lacks["nodes"] = "no column of ids: name one of them id"
+    if "edges" in tables and None in ends(tables["edges"].columns, Columns()):
+        lacks["edges"] = "no columns for the two ends of its edges: name two of them source and target"
+    for name, what in lacks.items():
+        raise BadInput(f"{name} has {what}; its columns are {', '.join(tables[name].columns)}")
+
+
+def _exact_meta(tables: Mapping[str, FrameRows]) -> Mapping[str, Any] | None:  # Any: JSON
+    """Return the metadata of a graph that `to_frames` gave; None for other frames."""
+    if "nodes" not in tables or not tables.keys() <= _EXACT.keys():
+        return None
+    has_fields = all(set(_EXACT[name][:3]) <= set(table.columns) for name, table in tables.items())
+    metas = [table.meta for table in tables.values()]
+    ours = [meta for meta in metas if isinstance(meta, Mapping) and meta.get("format") == portable.KIND]
+    return ours[0] if has_fields and len(ours) == len(metas) else None
+
+
+def _json_rows(name: str, table: FrameRows) -> Iterator[dict[str, Any]]:  # Any: JSON
+    """Yield the rows of a frame as JSON, with null for missing values. Raises `BadInput` for other values."""
+    twice = [column for column, count in Counter(table.columns).items() if count > 1]
+    if twice:
+        raise BadInput(f"{name} has two columns named {twice[0]!r}: rename one of them")
+    for place, row in enumerate(table.rows, 1):
+        cells = {}
+        for column, value in zip(table.columns, row, strict=True):
+            try:
+                cells[column] = json_value(value)
+            except (TypeError, RecursionError) as error:
+                raise BadInput(f"{name}, row {place}, column {column!r}: {error}; use what JSON has") from error
+        yield cells
+
+
+def _record(row: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:  # Any: JSON
+    """Return a flat row of `to_frames` as a record of an export: without missing values, properties on their own."""
+    filled = {name: value for name, value in row.items() if value is not None}
+    properties = {name.removeprefix(PROPERTY): value for name, value in filled.items() if name not in fields}
+    return {**{name: filled.get(name) for name in fields}, "properties": properties}
+
+
+def is_frame(value: object) -> bool:
+    """Return whether a value is a frame of pandas or polars, or has Arrow's interface."""
+    polars = sys.modules.get("polars")
+    is_lazy = polars is not None and isinstance(value, polars.LazyFrame)
+    pandas = sys.modules.get("pandas")
+    return is_lazy or hasattr(value, ARROW) or (pandas is not None and isinstance(value, pandas.DataFrame))
 
 
 def frame_of(frame: Any, name: str) -> FrameRows:  # Any: a frame of any package
@@ -186,12 +295,11 @@ def frame_of(frame: Any, name: str) -> FrameRows:  # Any: a frame of any package
         meta = frame.attrs.get(META)
         frame = frame.reset_index() if any(level is not None for level in frame.index.names) else frame
         columns = tuple(map(str, frame.columns))
-        rows = (dict(zip(columns, row, strict=True)) for row in frame.itertuples(index=False, name=None))
-        return FrameRows(columns, rows, meta)
+        return FrameRows(columns, frame.itertuples(index=False, name=None), meta)
     if polars is not None and isinstance(frame, polars.DataFrame | polars.LazyFrame):
         frame = frame.lazy().collect()
-        return FrameRows(tuple(frame.columns), frame.iter_rows(named=True), None)
-    if not hasattr(frame, "__arrow_c_stream__"):
+        return FrameRows(tuple(frame.columns), frame.iter_rows(), None)
+    if not hasattr(frame, ARROW):
         raise BadOption(
             f"{name} is {frame!r:.80}, a {type(frame).__name__}: give a data frame of pandas or polars, or Arrow's"
         )
@@ -200,62 +308,8 @@ def frame_of(frame: Any, name: str) -> FrameRows:  # Any: a frame of any package
     except ImportError as error:
         raise MissingExtra(f"reading {name} by Arrow", "parquet") from error
     table = pyarrow.table(frame)
-    return FrameRows(
-        tuple(table.column_names), (row for batch in table.to_batches() for row in batch.to_pylist()), None
-    )
-
-
-def _node_rows(frame: FrameRows) -> Rows:
-    """Yield the rows of a frame of nodes as records. Raises `BadInput` if no column has ids."""
-    ours = _renamed(frame.columns, FLAT_NODE_FIELDS, NODE_RANKS)
-    if "id" not in ours.values():
-        raise BadInput(f"nodes has no column of ids; its columns are {', '.join(frame.columns)}: name one of them id")
-    for row in frame.rows:
-        record = _record(row, ours)
-        if isinstance(record.get("name"), int | float):
-            record["name"] = str(record["name"])
-        yield record
-
-
-def _edge_rows(frame: FrameRows) -> Rows:
-    """Yield the rows of a frame of edges as records. Raises `BadInput` if no column has an end."""
-    source, target = ends(frame.columns, Columns())
-    if source is None or target is None:
-        raise BadInput(
-            f"edges has no column for the {'source' if source is None else 'target'} of its edges; its columns are "
-            f"{', '.join(frame.columns)}: name two of them source and target"
-        )
-    ours = {source: "source", target: "target"}
-    ours |= _renamed([name for name in frame.columns if name not in ours], FLAT_EDGE_FIELDS, EDGE_RANKS)
-    for row in frame.rows:
-        record = _record(row, ours)
-        record["type"] = DEFAULT_TYPE if record.get("type") is None else str(record["type"])
-        yield record
-
-
-def _renamed(names: Sequence[str], fields: Sequence[str], ranks: Mapping[str, tuple[str, int]]) -> dict[str, str]:
-    """Return the fields of columns: those with a field's own name, else the best of the known names."""
-    ours = {name: name for name in names if name in fields}
-    ranked = sorted((ranks[plainly(name)][1], name) for name in names if plainly(name) in ranks)
-    for _, name in ranked:
-        field = ranks[plainly(name)][0]
-        if name not in ours and field not in ours.values():
-            ours[name] = field
-    return ours
-
-
-def _record(row: Mapping[str, Any], ours: Mapping[str, str]) -> dict[str, Any]:  # Any: whatever a frame holds
-    """Return a row as a record without missing values; other columns than fields are properties."""
-    record: dict[str, Any] = {}
-    properties: dict[str, Any] = {}
-    for name, value in row.items():
-        if isinstance(value, float) and value != value or str(value) in ("NaT", "<NA>") or value is None:
-            continue
-        if name in ours:
-            record[ours[name]] = value.tolist() if hasattr(value, "tolist") else value
-        else:
-            properties[name.removeprefix(PROPERTY)] = value
-    return {**record, "properties": properties}
+    rows = (row for batch in table.to_batches() for row in zip(*(column.to_pylist() for column in batch), strict=True))
+    return FrameRows(tuple(table.column_names), rows, None)
 
 
 _DTYPES = {WHOLE: "Int64", NUMBER: "float64", MIXED: "float64", TRUTH: "boolean"}

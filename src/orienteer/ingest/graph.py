@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -77,24 +78,38 @@ class Graph(store.Graph):
 
     @classmethod
     def from_frames(cls, nodes: Any, edges: Any = None, *, path: str | Path | None = None, force: bool = False) -> Self:
-        """Make and open a graph from two data frames, `nodes` and `edges`.
+        """Make and open a graph from data frames by their names: the graph of a folder of tables with these names.
 
             >>> import pandas
+            >>> teams = pandas.DataFrame({"club": ["Ajax", "Union Berlin"], "founded": [1900, 1966]})
+            >>> players = pandas.DataFrame({"player": ["Ada Holm", "Ben Vik"], "team": ["Union Berlin", "Ajax"]})
+            >>> league = Graph.from_frames({"teams": teams, "players": players})
+            >>> next(league.iter_edges()).type, league.node("Ajax").properties
+            ('team', {'founded': 1900})
+
+        They are frames of pandas or polars, or support Arrow's interface (`__arrow_c_stream__`). Their values decide
+        what leads where, as for files; numbers, truths, dates and lists stay what they are. What was dropped, and what
+        is open, is logged as warnings, and is in `orienteer info`.
+
+        Two frames, `nodes` and `edges`, are short for `{"nodes": nodes, "edges": edges}`: their columns have the
+        meaning of [known names](tables.md#known-names-of-columns), and others are properties. Either may be None; the
+        nodes are then the ends of the edges. `path` and `force` are those of `from_records`.
+
             >>> people = pandas.DataFrame({"id": [1, 2], "name": ["Ada", "Ben"], "born": [1961, None]})
             >>> knows = pandas.DataFrame({"source": [1], "target": [2], "type": ["knows"]})
             >>> graph_of_two = Graph.from_frames(people, knows)
             >>> graph_of_two.node("Ada").properties, graph_of_two.node("Ben").properties
             ({'born': 1961.0}, {})
 
-        They are frames of pandas or polars, or support Arrow's interface (`__arrow_c_stream__`). Columns have the
-        meaning of table columns with their names; others are properties. Without `edges` there are none; if `nodes` is
-        None, the nodes are the ends of the edges. `path` and `force` are those of `from_records`.
-
-        Raises `BadOption` for anything but a frame, `BadInput` for frames without ids or ends, and as `from_records`.
+        Raises `BadOption` for anything but frames, `BadInput` for frames without ids or ends, two nodes with the same
+        id, and values that JSON cannot represent.
         """
         from orienteer.ingest.frames import write_frames
 
-        return cls._made(lambda target: write_frames(target, nodes, edges, force=force), path)
+        if isinstance(nodes, Mapping) and edges is not None:
+            raise BadOption("edges is given beside frames by name: put it among them, under its own name")
+        frames = nodes if isinstance(nodes, Mapping) else {"nodes": nodes, "edges": edges}
+        return cls._made(lambda target: write_frames(target, frames, force=force), path)
 
     @classmethod
     def from_csv(cls, folder: str | Path, *, path: str | Path | None = None, force: bool = False) -> Self:
