@@ -36,9 +36,6 @@ _KEYWORDS = ("graph", "method", "model", "budget", "random_seed", "rerank", "set
 """The keywords of a `Retriever` that are not options of a method."""
 
 
-_ASKED = 2  # open questions that a note names
-
-
 class Retriever:
     """Answers questions over a graph by a method, with or without a model. Safe to share among threads.
 
@@ -416,7 +413,11 @@ class Retriever:
         manner = manner_of(self.model) if self.model is not None else Manner()
         spoken = {trajectory.dialect for trajectory in result.trajectories if trajectory.tools and trajectory.model}
         adapted = (manner.why,) if manner.dialect in spoken - {"native"} else ()
-        notes = (*self.notes, *adapted, *result.notes, *_open_questions(self.graph, result))
+        notes = (*self.notes, *adapted, *result.notes)
+        if result.refusal is not None and not self.graph.is_in_place:
+            from orienteer.ingest.provenance import open_questions  # only now: others need nothing of an import
+
+            notes += open_questions(self.graph.arrays.manifest, result.question)
         result = result.model_copy(update={"usage": usage, "notes": notes})
         result._graph = GraphAtHand(weakref.ref(self.graph), drawn_neighbours)  # for its picture in a notebook
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
@@ -581,7 +582,9 @@ class Retriever:
 def _opened(path: Any, settings: Settings) -> Graph:  # Any: as the retriever takes it
     """Open the graph at a path, or build the graph of the sources there in the cache, of frames, or of a network."""
     if not isinstance(path, str | Path):
-        return _made_of(path)
+        from orienteer.ingest.frames import graph_of
+
+        return graph_of(path)
     if is_address(str(path)):
         from orienteer.ingest.databases import open_database  # few graphs stay in a database
 
@@ -601,23 +604,6 @@ def _opened(path: Any, settings: Settings) -> Graph:  # Any: as the retriever ta
     return PublicGraph.open(folder, embedder=settings.open_embedder)
 
 
-def _made_of(value: object) -> Graph:
-    """Return the graph of a frame, of frames by name, or of a network. Raises `BadOption` for anything else."""
-    from orienteer.ingest import frames
-    from orienteer.ingest.graph import Graph as PublicGraph
-
-    if isinstance(value, Mapping):
-        return PublicGraph.from_frames(value)
-    if frames.is_frame(value):
-        return PublicGraph.from_frames({frames.ALONE: value})
-    if frames.is_network(value):
-        return PublicGraph.from_networkx(value)
-    raise BadOption(
-        f"graph is {value!r:.80}, a {type(value).__name__}: give a Graph, an address, the path of a graph, tables or "
-        "documents, a data frame, a dict of frames by name, or a graph of networkx"
-    )
-
-
 def _staleness(graph: Graph) -> tuple[str, ...]:
     """Return a note if the files that a graph was made of have changed since."""
     provenance = graph.arrays.manifest.provenance
@@ -629,17 +615,6 @@ def _staleness(graph: Graph) -> tuple[str, ...]:
     return (
         (f"the graph is older than its sources: make it again with {again}",) if is_stale(graph.arrays.manifest) else ()
     )
-
-
-def _open_questions(graph: Graph, result: Result) -> tuple[str, ...]:
-    """Return a note of the open questions about the graph's tables that may explain why there is no answer."""
-    if result.refusal is None or graph.is_in_place:
-        return ()
-    from orienteer.ingest.provenance import open_questions  # only now: a question needs nothing of an import
-
-    found = open_questions(graph.arrays.manifest, result.question)
-    more = f"; and {len(found) - _ASKED} more: orienteer info" if len(found) > _ASKED else ""
-    return (f"this was open when the tables were read: {'; '.join(found[:_ASKED])}{more}",) if found else ()
 
 
 def failure(result: Result) -> Error | None:

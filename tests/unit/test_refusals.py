@@ -55,6 +55,47 @@ def test_a_name_that_is_no_name_here_is_in_no_question_that_is_offered(ask):
     assert not any("Niklaus" in question for question in offered)
 
 
+TABLES = {
+    "breweries.csv": "id,brewery,founded\n1,Duvel,1871\n2,Bosteels,1791\n3,Alvinne,1904\n4,Dupont,1950\n",
+    "beers.csv": "nr,beer,brewery_id,price\n11,Tripel,1,2.5\n12,Kwak,2,3.5\n13,Pale,9,ca. 4\n14,Blond,1,2\n15,Gose,3,2\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "noted"),
+    [
+        ("Which beers have a price of 12 florins?", ["price: 1 of 5 values is no number or date (ca. 4)"]),
+        ("Which breweries yodel?", ["brewery_id: 1 of 4 different values is not the id of any brewery (9)"]),
+        ("Who painted ca. 4?", ["price: 1 of 5 values"]),
+        ("Which beers yodel?", ["brewery_id: 1 of 4", "price: 1 of 5"]),
+        ("Who was born in Atlantis?", []),
+    ],
+)
+def test_a_refusal_names_the_open_questions_about_its_words(question, noted, tmp_path):
+    (tmp_path / "brewing").mkdir()
+    for name, text in TABLES.items():
+        (tmp_path / "brewing" / name).write_text(text)
+    result = Retriever(Graph.from_csv(tmp_path / "brewing"), "anchor", settings=Settings()).ask(question)
+    assert result.refusal is not None
+    notes = [note for note in result.notes if note.startswith("this was open when the tables were read: ")]
+    assert len(notes) == (1 if noted else 0)
+    found = notes[0].split(": ", 1)[1].split("; beers.csv: ") if notes else []
+    assert len(found) == len(noted)
+    for note, text in zip(found, noted, strict=True):
+        assert text in note
+
+
+def test_a_question_that_is_answered_has_no_note_of_open_ones(tmp_path):
+    (tmp_path / "brewing").mkdir()
+    for name, text in TABLES.items():
+        (tmp_path / "brewing" / name).write_text(text)
+    result = Retriever(Graph.from_csv(tmp_path / "brewing"), "anchor", settings=Settings()).ask(
+        "Which beers are there?"
+    )
+    assert result.refusal is None
+    assert not any("open" in note for note in result.notes)
+
+
 def test_who_asks_hears_why_and_what_would_be_read(languages, capsys):
     question = REFUSED[0][0]
     assert main(["ask", str(languages.path), question]) == 1

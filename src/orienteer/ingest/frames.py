@@ -103,14 +103,14 @@ def frames_of(graph: Graph) -> tuple[Any, Any]:  # Any: frames of pandas
     return frames[0], frames[1]
 
 
-def is_network(value: object) -> bool:
+def _is_network(value: object) -> bool:
     """Return whether a value is a graph of networkx, or has its interface."""
     return all(hasattr(value, name) for name in ("nodes", "edges", "graph", "is_directed", "is_multigraph"))
 
 
 def write_network(path: Path, network: Any, *, force: bool = False) -> None:  # Any: networkx has no types
     """Publish a graph of a network. Raises `BadOption` for anything else, `BadInput` for values that JSON excludes."""
-    if not is_network(network):
+    if not _is_network(network):
         raise BadOption(f"{network!r} is no graph of networkx: give a Graph, DiGraph, MultiGraph or MultiDiGraph of it")
     tally = Tally()
     reader = NetworkReader(network, tally)
@@ -165,6 +165,22 @@ def _named(node: Any) -> str:  # Any: a node of networkx can be anything
     """Return the id of a node, as networkx writes it into files."""
     name = node_id(node)
     return str(node) if name is None else name
+
+
+def graph_of(value: object) -> Graph:
+    """Return the graph of a frame, of frames by name, or of a network. Raises `BadOption` for anything else."""
+    from orienteer.ingest.graph import Graph as PublicGraph  # which imports this module
+
+    if isinstance(value, Mapping):
+        return PublicGraph.from_frames(value)
+    if _is_frame(value):
+        return PublicGraph.from_frames({ALONE: value})
+    if _is_network(value):
+        return PublicGraph.from_networkx(value)
+    raise BadOption(
+        f"graph is {value!r:.80}, a {type(value).__name__}: give a Graph, an address, the path of a graph, tables or "
+        "documents, a data frame, a dict of frames by name, or a graph of networkx"
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- data frames
@@ -228,13 +244,13 @@ def write_frames(path: Path, frames: Mapping[str, Any], *, force: bool = False) 
 
 def _name(name: object) -> str:
     """Return the name of a frame. Raises `BadOption` for one that a table cannot have."""
-    is_text = isinstance(name, str) and name.strip() and name.isprintable()
-    is_fit = is_text and name[0] != "." and "/" not in name and name.casefold() not in PROSE
-    if not is_fit or len(str(name).encode()) > _LONGEST_NAME:
+    text = name if isinstance(name, str) and name.strip() and name.isprintable() else "."
+    is_long = len(text.encode()) > _LONGEST_NAME
+    if text[0] == "." or "/" in text or text.casefold() in PROSE or is_long:
         raise BadOption(
             f"a frame is called {name!r:.80}: give it a short name of words, as a file has, such as 'teams'"
         )
-    return str(name)
+    return text
 
 
 def _check_roles(tables: Mapping[str, FrameRows]) -> None:
@@ -280,7 +296,7 @@ def _record(row: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:  #
     return {**{name: filled.get(name) for name in fields}, "properties": properties}
 
 
-def is_frame(value: object) -> bool:
+def _is_frame(value: object) -> bool:
     """Return whether a value is a frame of pandas or polars, or has Arrow's interface."""
     polars = sys.modules.get("polars")
     is_lazy = polars is not None and isinstance(value, polars.LazyFrame)

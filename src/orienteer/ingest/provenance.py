@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _IMPORT, _BUILD = "import", "build"
 _GITIGNORE = ".gitignore"
+_ASKED = 2  # open questions that a note names
 _SECOND, _FINE, _COARSE = 1_000_000_000, 50_000_000, 2_000_000_000
 """Nanoseconds: a second, the resolution of times in most file systems, and in those with whole seconds."""
 
@@ -218,10 +219,11 @@ def skipped_groups(manifest: Described) -> list[SkippedGroup]:
     return listed(manifest, "not_read", SkippedGroup)
 
 
-def open_questions(manifest: Described, asked: str) -> list[str]:
-    """Return the open questions about the tables of a graph that may explain why `asked` has no answer.
+def open_questions(manifest: Described, asked: str) -> tuple[str, ...]:
+    """Return a note of the open questions about a graph's tables that may explain why `asked` has no answer.
 
-    These are the questions about a value that `asked` names, else about a column, else about a table.
+    These are the questions about a value that `asked` names, else about a column, else about a table; no note if there
+    are none.
     """
     # Few questions are refused, and only these need the words of tables.
     from orienteer.ingest.tables.type_names import singular, without_key, words_of
@@ -245,7 +247,11 @@ def open_questions(manifest: Described, asked: str) -> list[str]:
             )
             if any(named):
                 found.setdefault(named.index(True), []).append(f"{file}: {question}")
-    return found[min(found)] if found else []
+    if not found:
+        return ()
+    nearest = found[min(found)]
+    more = f"; and {len(nearest) - _ASKED} more: orienteer info" if len(nearest) > _ASKED else ""
+    return (f"this was open when the tables were read: {'; '.join(nearest[:_ASKED])}{more}",)
 
 
 def selection_of(manifest: Described) -> Selection:

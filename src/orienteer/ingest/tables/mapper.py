@@ -263,7 +263,8 @@ def _text_role(draft: Draft, profile: ColumnProfile) -> str:
             if any(isinstance(number(value), str) for value in others)
             else "kept beside numbers"
         )
-        draft.questions.append(f"{profile.name}: {count:,} of {of_all} are no number or date ({shown}); {kept}")
+        are = "is" if count == 1 else "are"
+        draft.questions.append(f"{profile.name}: {count:,} of {of_all} {are} no number or date ({shown}); {kept}")
     elif profile.kind == "code" and any(not isinstance(number(value), str) for value in profile.counts):
         return "code"
     return PROPERTY
