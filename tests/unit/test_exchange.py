@@ -270,6 +270,14 @@ def test_a_folder_of_csv_has_the_plan_of_its_frames(tmp_path):
     assert _plans(Graph.from_frames(frames)) == _plans(Graph.open(tmp_path / "graph"))
 
 
+def test_a_text_that_is_no_unicode_costs_its_row(caplog):
+    frame = pandas.DataFrame({"id": ["a", "b", "c"], "name": ["Ann", "B\ud800", "Cid"]}, dtype=object)
+    with caplog.at_level(logging.WARNING):
+        graph = Graph.from_frames(frame)
+    assert list(graph.node_ids()) == ["a", "c"]
+    assert [record.getMessage() for record in caplog.records] == ["frames: dropped 1 bad encoding"]
+
+
 def test_a_retriever_takes_frames_and_networks():
     frames = {name: pandas.DataFrame(columns) for name, columns in LEAGUE.items()}
     assert Retriever(frames, "anchor").ask("Which matches are away PSV?").answer == "m1"

@@ -57,17 +57,17 @@ def test_a_name_that_is_no_name_here_is_in_no_question_that_is_offered(ask):
 
 TABLES = {
     "breweries.csv": "id,brewery,founded\n1,Duvel,1871\n2,Bosteels,1791\n3,Alvinne,1904\n4,Dupont,1950\n",
-    "beers.csv": "nr,beer,brewery_id,price\n11,Tripel,1,2.5\n12,Kwak,2,3.5\n13,Pale,9,ca. 4\n14,Blond,1,2\n15,Gose,3,2\n",
+    "beers.csv": "nr,beer,brewery_id,price\n11,Tripel,1,2.5\n12,Kwak,2,3.5\n13,Pale,9,ca. 4\n14,Blond,1,2\n15,Gose,3,\n",
 }
 
 
 @pytest.mark.parametrize(
     ("question", "noted"),
     [
-        ("Which beers have a price of 12 florins?", ["price: 1 of 5 values is no number or date (ca. 4)"]),
+        ("Which beers have a price of 12 florins?", ["price: 1 of 4 values is no number or date (ca. 4)"]),
         ("Which breweries yodel?", ["brewery_id: 1 of 4 different values is not the id of any brewery (9)"]),
-        ("Who painted ca. 4?", ["price: 1 of 5 values"]),
-        ("Which beers yodel?", ["brewery_id: 1 of 4", "price: 1 of 5"]),
+        ("Who painted ca. 4?", ["price: 1 of 4 values"]),
+        ("Which beers yodel?", ["brewery_id: 1 of 4", "price: 1 of 4"]),
         ("Who was born in Atlantis?", []),
     ],
 )

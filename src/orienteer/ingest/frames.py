@@ -223,7 +223,7 @@ def write_frames(path: Path, frames: Mapping[str, Any], *, force: bool = False) 
             with files[name].open("w", encoding="utf-8") as lines:
                 for row in _json_rows(name, table):
                     record = row if meta is None else _record(row, _EXACT[name])
-                    lines.write(f"{json.dumps(record, ensure_ascii=False)}\n")
+                    lines.write(f"{json.dumps(record)}\n")
 
         def named(text: str) -> str:
             """Return a text with the names of frames instead of the paths of files."""
