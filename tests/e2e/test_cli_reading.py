@@ -77,7 +77,7 @@ def test_strict_fails_where_a_row_would_be_dropped(tables, cli):
 def test_info(clubs, tables, cli):
     facts = cli("info", clubs, "--json").json
     sizes = {"nodes", "edges", "node_types", "edge_types", "bytes"}
-    others = {"format", "provenance", "extraction", "indexes", "stale", "mapping", "partial", "not_read"}
+    others = {"format", "provenance", "extraction", "indexes", "stale", "mapping", "partial", "not_read", "dropped"}
     assert facts.keys() == sizes | others
     assert (facts["nodes"], facts["edges"]) == (7, 6)
     assert facts["node_types"] == {"person": 4, "club": 3}

@@ -128,10 +128,7 @@ def imported(
     while True:
         try:
             importer = Importer(sources, options, unreadable, open_layout)
-            if progress is not None and tells_plan:
-                for line in rendered(importer.mapping):
-                    progress(line, 0)
-            report = _imported(importer, target, options, progress, beside)
+            report = _imported(importer, target, options, progress, beside, tells_plan=tells_plan)
         except UnreadableFile as error:
             if options.strict:
                 raise BadInput(f"--strict: {error}; mend the file, or leave out --strict") from error
@@ -159,6 +156,8 @@ def _imported(
     options: ImportOptions,
     progress: Progress | None,
     beside: Beside | None,
+    *,
+    tells_plan: bool,
 ) -> Report:
     """Import all but the unreadable files. Raises `UnreadableFile` for a further one, `BadInput`."""
     scratch: AbstractContextManager[Any] = tempfile.TemporaryDirectory() if target is None else nullcontext()
@@ -171,6 +170,8 @@ def _imported(
             )
         provenance = importer.provenance
         with GraphBuilder(path, force=options.force, provenance=provenance, progress=progress) as builder:
+            for line in rendered(importer.mapping) if tells_plan else ():
+                builder.tell(line, 0)
             importer.into(builder)
             types = importer.name_types(builder.edges.type_names, builder.edges.node_type_names)
             builder.describe({**provenance, "not_read": importer.not_read, "dropped": importer.tally.lost})
