@@ -120,6 +120,15 @@ def test_names_of_rows_have_a_column_without_a_name(tmp_path: Path) -> None:
     assert (read.columns, read.rows) == (["", "name", "depth"], [["1", "Salt", "9"], ["2", "Gull", "12"]])
 
 
+def test_columns_without_a_name_are_called_by_their_places_and_nothing_is_said(tmp_path: Path) -> None:
+    read = found(tmp_path, ",name,,depth\n1,Salt,a,9\n2,Gull,b,12\n")
+    assert (read.columns, read.notes.notes) == (["", "name", "", "depth"], ())
+    path = tmp_path / "bays.csv"
+    path.write_text(",name,,depth\n1,Salt,a,9\n2,Gull,b,12\n")
+    (mapping,) = import_graph([path], tmp_path / "graph").mapping
+    assert set(mapping.columns) == {"column_1", "name", "column_3", "depth"}
+
+
 def test_two_columns_of_one_name_are_told_apart_and_reported(tmp_path: Path) -> None:
     read = found(tmp_path, "id,name,name\n1,Salt,S\n2,Gull,G\n")
     assert read.columns == ["id", "name", "name_3"]

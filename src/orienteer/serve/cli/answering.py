@@ -290,9 +290,9 @@ def print_info(out: Output, info: GraphInfo, *, sources: Iterable[Path]) -> None
     if info.dropped:
         out.print()
         out.print("rows of the sources that are not in the graph")
-    for rows in info.dropped:
-        meaning = f": {rows.meaning}" if rows.meaning else ""
-        out.print(f"  {rows.file or 'all files'}: {rows.count:,} {rows.reason}{meaning}")
+    for lost in info.dropped:
+        meaning = f": {lost.meaning}" if lost.meaning else ""
+        out.print(f"  {lost.file or 'all files'}: {lost.count:,} {lost.reason}{meaning}")
     asked = [(mapping["file"], question) for mapping in info.mapping for question in mapping.get("questions", ())]
     if asked:
         out.print()
