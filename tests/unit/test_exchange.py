@@ -1,6 +1,7 @@
 """Graphs of networkx and data frames, there and back; what Python programs hold, and what is none of it."""
 
 import datetime
+import json
 import logging
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from orienteer.errors import BadInput, BadOption, UnknownNode
 from orienteer.ingest import import_graph
 from orienteer.records import Edge, Node
 from orienteer.retriever import Retriever
-from orienteer.serve.views.pages import info as graph_info
+from orienteer.serve import main
 
 
 def content(graph):
@@ -184,7 +185,7 @@ def test_what_is_no_graph_of_frames_is_one_clear_error(nodes, edges, error, mess
         Graph.from_frames(nodes, edges)
 
 
-def test_rows_of_frames_that_are_dropped_are_logged_and_kept(caplog):
+def test_rows_of_frames_that_are_dropped_are_logged_and_kept(caplog, capsys):
     nodes = pandas.DataFrame({"id": [1, None], "name": ["Ann", "Ben"]})
     edges = pandas.DataFrame({"source": [1], "target": [2]})
     with caplog.at_level(logging.WARNING):
@@ -193,10 +194,11 @@ def test_rows_of_frames_that_are_dropped_are_logged_and_kept(caplog):
         "frames: dropped 1 empty id",
         "frames: dropped 1 dangling",
     ]
-    assert graph_info(graph).model_dump()["dropped"] == (
+    assert main(["info", str(graph.path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["dropped"] == [
         {"file": "edges", "reason": "dangling", "meaning": "an edge to a missing node", "count": 1},
         {"file": "nodes", "reason": "empty id", "meaning": "a row without an id", "count": 1},
-    )
+    ]
 
 
 LEAGUE = {
