@@ -325,7 +325,7 @@ def test_a_database_alone_in_a_folder_and_under_any_suffix(tmp_path):
     assert import_graph([folder / "data.bin"], tmp_path / "again").nodes == 2
 
 
-def test_a_foreign_key_of_several_columns_is_said_and_no_edge_is_made_up(tmp_path):
+def test_a_foreign_key_of_several_columns_leads_to_the_row_that_has_them_all(tmp_path):
     path = tmp_path / "shop.db"
     with sqlite3.connect(path) as connection:
         connection.executescript("""
@@ -340,8 +340,9 @@ def test_a_foreign_key_of_several_columns_is_said_and_no_edge_is_made_up(tmp_pat
         """)
     connection.close()
     report = import_graph([path], tmp_path / "graph")
-    told = f"{path}#returns: order_id and line_no lead to lines together: no edge is made of such keys"
-    assert told in report.notes
-    assert report.edge_types == {"order": 3}
-    kept = Graph.open(tmp_path / "graph").node("7").properties
+    assert report.edge_types == {"order": 3, "line": 1}
+    graph = Graph.open(tmp_path / "graph")
+    kept = graph.node("7").properties
     assert (kept["order_id"], kept["line_no"]) == (1, 2)
+    (edge,) = (edge for edge in graph.iter_edges() if edge.type == "line")
+    assert (edge.source, graph.node(edge.target).properties["item"]) == ("7", "Salt")

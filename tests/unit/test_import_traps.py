@@ -177,3 +177,110 @@ def test_keys_with_dots_and_people_without_marks_lose_nothing(tmp_path: Path) ->
     graph, _ = made(tmp_path, {"dots.json": json.dumps(rows), "tree.ged": tree})
     assert {node.name for node in rows_of(graph, "person")} == {"C D", "Lost Man"}
     assert {node.properties["a.b_2"] for node in rows_of(graph, "dot")} == {-1, -2, -3}
+
+
+def values_of(cells: Sequence[str], folder: Path) -> tuple[list[Any], ImportReport]:  # Any: JSON
+    """Return what a column `value` becomes, row by row, under whatever names."""
+    graph, report = made(folder, {"things.csv": things("value", cells)})
+    return [list(node.properties.values()) for node in sorted(rows_of(graph, "thing"), key=lambda n: n.id)], report
+
+
+@pytest.mark.parametrize(
+    ("cells", "kept"),
+    [
+        (["24,7 kg", "56,3 kg", "ikke målt", "32,6 kg"], [[24.7], [56.3], ["ikke målt"], [32.6]]),
+        (
+            ["12 Aug 2024", "not yet", "3 Jan 2023", "not yet", "4 May 2024"],
+            [["2024-08-12"], ["not yet"], ["2023-01-03"], ["not yet"], ["2024-05-04"]],
+        ),
+    ],
+)
+def test_a_word_that_says_why_there_is_no_number_stays_and_is_told(
+    cells: list[str], kept: list[list[Any]], tmp_path: Path
+) -> None:
+    values, report = values_of(cells, tmp_path)
+    assert sorted(values, key=str) == sorted(kept, key=str)
+    questions = [question for mapping in report.mapping for question in mapping.questions]
+    assert any(
+        "are no" in question and next(cell for cell in cells if not cell[0].isdigit()) in question
+        for question in questions
+    )
+
+
+@pytest.mark.parametrize("cells", [["101", "102", "Aula", "104"], ["38", "40", "S", "M", "L"], ["A1", "B2", "none"]])
+def test_names_of_rooms_and_sizes_are_no_numbers_with_a_word_beside(cells: list[str], tmp_path: Path) -> None:
+    _, report = values_of(cells, tmp_path)
+    assert all(role != "number" for mapping in report.mapping for role in mapping.columns.values())
+
+
+@pytest.mark.parametrize(
+    ("cells", "role"),
+    [
+        (["1 den", "3 dny", "14 dní"], "number den"),
+        (["1 day", "3 days", "14 days"], "number days"),
+        (["$28.50/h", "$31.00/h", "$9.25/h"], "number usd_per_h"),
+        (["8.400,00 DM", "950,00 DM", "1.250,50 DM"], "comma number dm"),
+        (["350,00 kr.", "1.250,50 kr.", "9,00 kr."], "comma number kr"),
+        (["5 m", "3 mm", "2 mm"], "property"),
+        (["12 AB", "14 AB", "17 AB"], "property"),
+        (["2/4-2024", "13/4-2024", "19/9-2024"], "date d/m/y"),
+        (["2021-07-14 00:00:00", "14. 7. 2021", "2. 8. 2021"], "date d/m/y"),
+        (["raps, lyng", "lind, lyng, raps", "pil, raps", "lyng, pil, lind"], "list ,"),
+        (["Lund, Skåne", "Graz, Styria", "Bern, Bern, CH", "Lund, Skåne"], "property"),
+    ],
+)
+def test_units_dates_and_lists_are_told_by_all_values_or_not_at_all(
+    cells: list[str], role: str, tmp_path: Path
+) -> None:
+    _, report = values_of(cells, tmp_path)
+    assert report.mapping[0].columns["value"] == role
+
+
+@pytest.mark.parametrize("word", ["I alt", "ΣΥΝΟΛΟ", "Celkem vzorků", "Summa summarum"])
+def test_a_total_is_told_whatever_it_is_called(word: str, tmp_path: Path) -> None:
+    rows = [f"{at:04},Name {at},town,{at}.50" for at in range(1, 9)]
+    graph, report = made(tmp_path, {"members.csv": "\n".join(["no,name,place,fee", *rows, f"{word},,,40.00"]) + "\n"})
+    assert report.node_types["member"] == 8
+    assert [(cut.reason, cut.count) for cut in report.dropped] == [("total", 1)]
+
+
+def test_a_last_row_with_the_cells_of_the_others_is_no_total(tmp_path: Path) -> None:
+    rows = [f"{at:04},Name {at},town,{at}.50" for at in range(1, 9)]
+    _, report = made(tmp_path, {"members.csv": "\n".join(["no,name,place,fee", *rows, "Zoe,Zoe,town,40.00"]) + "\n"})
+    assert report.node_types["member"] == 9
+
+
+def test_two_columns_that_end_with_the_last_id_of_a_table_lead_there_and_ratings_do_not(tmp_path: Path) -> None:
+    draw = random.Random(7)
+    people = as_csv("id,name", [(at, f"Person {at}") for at in range(1, 67)])
+    pairs = [draw.sample(range(1, 67), 2) for _ in range(200)] + [[66, 65], [65, 66]]
+    parcels = as_csv("id,ref,sender,receiver", [(at, f"BX{at:05}", *pair) for at, pair in enumerate(pairs, 1)])
+    _, report = made(tmp_path, {"people.csv": people, "parcels.csv": parcels})
+    assert report.edge_types == {"sender": 202, "receiver": 202}
+    other = tmp_path / "other"
+    other.mkdir()
+    stars = [(at, f"Visit {at}", draw.randint(1, 10), draw.randint(1, 10)) for at in range(1, 200)]
+    cooks = as_csv("id,name", [(at, f"Cook {at}") for at in range(1, 11)])
+    _, report = made(other, {"cooks.csv": cooks, "visits.csv": as_csv("id,name,food,service", stars)})
+    assert report.edges == 0
+
+
+def test_fathers_who_are_grooms_are_not_called_by_their_weddings(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    people = [
+        (at, f"Anna {at}", draw.randint(1, 30) if at > 40 else "", draw.randint(31, 40) if at > 40 else "")
+        for at in range(1, 119)
+    ]
+    weddings = [(groom, draw.randint(31, 60), f"17{groom + 20}-05-01") for groom in range(1, 31)]
+    files = {
+        "persons.csv": as_csv("no,name,begetter,bearer", people),
+        "weddings.csv": as_csv("groom,bride,day", weddings),
+    }
+    _, report = made(tmp_path, files)
+    links = {
+        link.node_type
+        for mapping in report.mapping
+        for link in mapping.links.values()
+        if mapping.file.endswith("persons.csv")
+    }
+    assert "wedding" not in links

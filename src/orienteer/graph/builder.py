@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from orienteer.display import Count
 from orienteer.elements import JsonValue, Node
-from orienteer.errors import BadInput, DuplicateNode
+from orienteer.errors import BadInput, DuplicateNode, Error
 from orienteer.graph import adjacency, publication
-from orienteer.graph.edges import EdgeBatch, EdgeSpool, EdgeTable, NodeBatch, type_number
+from orienteer.graph.edges import CodedColumn, EdgeBatch, EdgeSpool, EdgeTable, NodeBatch, type_number
 from orienteer.graph.format import TEXT_TYPES, EdgeCount, Manifest
 from orienteer.graph.node_indexer import NodeIndexer
 from orienteer.graph.properties import PropertyWriter, encode_value, write as write_properties
@@ -31,6 +31,10 @@ Progress = Callable[[str, int], None]
 IDENTIFIER_PROPERTY = "identifier"  # a property whose values name their node, as an id does
 _BATCH = 20_000  # nodes between two reports of progress, and nodes or extras that are copied at once
 _SLICE = 1 << 16  # edges that are counted at once: their columns stay in a processor's cache
+
+
+class RepeatedNode(Error):
+    """An id that is there already, where nobody has kept what the first node holds."""
 
 
 class GraphBuilder:
@@ -48,10 +52,16 @@ class GraphBuilder:
         provenance: Mapping[str, Any] | None = None,  # Any: JSON
         stem: bool = True,
         progress: Progress | None = None,
+        only_counts: bool = False,
     ) -> None:
+        """Check the target. `only_counts`: count nodes and edges, whatever they hold; there is nothing to publish.
+
+        A node whose id is there already raises `RepeatedNode` then.
+        """
         publication.check_target(path, force=force)
         self._path, self._force = path, force
         self.provenance = dict(provenance or {})
+        self.only_counts = only_counts
         self._tokenizer = Tokenizer(stem=stem)
         self._progress: Progress = progress if progress is not None else lambda stage, count: None
         self._rows: dict[str, int] = {}
@@ -105,18 +115,27 @@ class GraphBuilder:
 
     def add_node(self, node: Node) -> bool:
         """Add a node; False for an exact repetition. Raises `DuplicateNode`, `BadInput`."""
-        encoded = {key: encode_value(value) for key, value in node.properties.items()}
-        content = hash((node.type, node.name or node.id, node.text, node.aliases, tuple(encoded.items())))
         earlier = self._rows.get(node.id)
-        if earlier is not None:
-            if self._content[earlier] == content:
-                return False
-            raise DuplicateNode(f"two different nodes have the id {node.id!r}: give each its own")
+        if self.only_counts:
+            if earlier is not None:
+                raise RepeatedNode(node.id)
+            encoded = {}
+        else:
+            encoded = {key: encode_value(value) for key, value in node.properties.items()}
+            content = hash((node.type, node.name or node.id, node.text, node.aliases, tuple(encoded.items())))
+            if earlier is not None:
+                if self._content[earlier] == content:
+                    return False
+                raise DuplicateNode(f"two different nodes have the id {node.id!r}: give each its own")
+            self._content.append(content)
         if not node.id:
             raise BadInput(f"a node has no id (its name is {node.name!r}): every node needs one")
         row = self._rows[node.id] = len(self._rows)
-        self._content.append(content)
         self._types.append(type_number(self._node_types, node.type))
+        if len(self._rows) % _BATCH == 0:
+            self._progress("reading nodes", len(self._rows))
+        if self.only_counts:
+            return True
         for key, text in encoded.items():
             writer = self._properties.get(key)
             if writer is None:
@@ -126,45 +145,53 @@ class GraphBuilder:
         self._texts.add(encode(node.text))
         self._aliases.add(encode(_json(node.aliases)) if node.aliases else b"")
         self._indexer.add([(node.id, node.name or node.id, node.aliases, node.text)])
-        if len(self._rows) % _BATCH == 0:
-            self._progress("reading nodes", len(self._rows))
         return True
 
-    def add_nodes(self, batch: NodeBatch) -> bool:
-        """Add nodes if each has a new, distinct id; else add none and return False: then add them one by one."""
+    def are_new(self, ids: Sequence[str]) -> bool:
+        """Return whether these ids are distinct, none empty, and no node has any of them."""
+        distinct = set(ids)
+        return len(distinct) == len(ids) and "" not in distinct and self._rows.keys().isdisjoint(distinct)
+
+    def add_nodes(self, batch: NodeBatch) -> None:
+        """Add nodes whose ids `are_new`."""
         first, ids = len(self._rows), list(batch.ids)
-        fresh = dict(zip(ids, range(first, first + len(ids)), strict=True))
-        if len(fresh) < len(ids) or "" in fresh or not self._rows.keys().isdisjoint(fresh):
-            return False
-        self._rows.update(fresh)
-        names, texts, types = list(batch.names), list(batch.texts), list(batch.types)
+        self._rows.update(zip(ids, range(first, first + len(ids)), strict=True))
+        types = list(batch.types)
         for name in dict.fromkeys(types):
             type_number(self._node_types, name)
         self._types.extend(map(self._node_types.__getitem__, types))
+        if len(self._rows) // _BATCH > first // _BATCH:
+            self._progress("reading nodes", len(self._rows))
+        if self.only_counts:
+            return
+        names, texts = list(batch.names), list(batch.texts)
         encoded = {
-            key: [None if value is None else encode_value(value) for value in values]
+            key: list(values.map(_encoded) if isinstance(values, CodedColumn) else map(_encoded, values))
             for key, values in batch.properties.items()
         }
         aliases = batch.aliases if batch.aliases is not None else [()] * len(ids)
         # The hash of each node's content is the one that `add_node` takes.
         cells: Iterable[Any] = zip(*encoded.values(), strict=True) if encoded else repeat((), len(ids))
         for kind, name, text, several, values in zip(types, names, texts, aliases, cells, strict=True):
-            pairs = tuple(pair for pair in zip(encoded, values, strict=True) if pair[1] is not None)
+            pairs = tuple(zip(encoded, values, strict=True))
+            if None in values:
+                pairs = tuple(pair for pair in pairs if pair[1] is not None)
             self._content.append(hash((kind, name, text, several, pairs)))
         having = {key: [at for at, value in enumerate(values) if value is not None] for key, values in encoded.items()}
         for key in sorted(filter(having.get, having), key=lambda key: having[key][0]):  # as `add_node` meets them
             writer = self._properties.get(key)
             if writer is None:
                 writer = self._properties[key] = PropertyWriter(self._spool / f"p{len(self._properties)}")
-            values, encoded_values = batch.properties[key], [value for value in encoded[key] if value is not None]
-            writer.extend([first + at for at in having[key]], [values[at] for at in having[key]], encoded_values)
+            cells, rows = batch.properties[key], having[key]
+            if isinstance(cells, CodedColumn):
+                kept: Sequence[JsonValue] = CodedColumn(cells.values, cells.codes[rows])
+            else:
+                kept = [cells[at] for at in rows]
+            writer.extend([first + at for at in rows], kept, [encoded[key][at] for at in rows])
         self._names.extend(map(encode, names))
         self._texts.extend(map(encode, texts))
         self._aliases.extend(encode(_json(several)) if several else b"" for several in aliases)
         self._indexer.add(zip(ids, names, aliases, texts, strict=True))
-        if len(self._rows) // _BATCH > first // _BATCH:
-            self._progress("reading nodes", len(self._rows))
-        return True
 
     def add_edges(self, batch: EdgeBatch) -> None:
         """Add edges between nodes that were added before."""
@@ -294,6 +321,10 @@ class GraphBuilder:
                     writer.extend(column.take(part))
                     column.forget()
                 self._progress("indexing nodes", Count(low + len(part), of=len(order)))
+
+
+def _encoded(value: JsonValue) -> bytes | None:
+    return None if value is None else encode_value(value)
 
 
 def names_in(value: JsonValue) -> list[str]:

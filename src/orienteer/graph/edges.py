@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, repeat
 from typing import Any, NamedTuple
@@ -42,11 +42,15 @@ class NodeBatch:
         return len(self.ids)
 
 
-class CodedColumn(Sequence[str]):
-    """A column of repeated texts, `values[codes[i]]`. A `values` object that batches share is looked up once."""
+class CodedColumn(Sequence[Any]):  # Any: texts, or JSON values
+    """A column of repeated values, `values[codes[i]]`. A `values` object that batches share is looked up once."""
 
-    def __init__(self, values: Sequence[str], codes: NDArray[np.integer[Any]]) -> None:
+    def __init__(self, values: Sequence[Any], codes: NDArray[np.integer[Any]]) -> None:
         self.values, self.codes = values, codes
+
+    def map(self, function: Callable[[Any], Any]) -> CodedColumn:
+        """Return the column with a function of each value."""
+        return CodedColumn(list(map(function, self.values)), self.codes)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -54,8 +58,9 @@ class CodedColumn(Sequence[str]):
     def __getitem__(self, index: Any) -> Any:  # Any: Sequence's overloads; slices are not used
         return self.values[self.codes[index]]
 
-    def __iter__(self) -> Iterator[str]:
-        return map(self.values.__getitem__, self.codes.tolist())
+    def __iter__(self) -> Iterator[Any]:
+        values = self.values if isinstance(self.values, list) else list(self.values)
+        return map(values.__getitem__, self.codes.tolist())
 
 
 @dataclass(frozen=True, slots=True)

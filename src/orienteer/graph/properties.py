@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from orienteer.elements import JsonValue, Node
 from orienteer.errors import BadOption, UnknownProperty, nearest
 from orienteer.graph.adjacency import distinct
+from orienteer.graph.edges import CodedColumn
 from orienteer.index.arrays import Folder, Rows, StringWriter, check_counts, check_ends, encode, inserted, save
 from orienteer.text.sentences import one_line
 
@@ -131,6 +132,10 @@ def compared(value: JsonValue) -> Iterator[tuple[float, int]]:
             yield _compared(item)
 
 
+def _entries(value: JsonValue) -> list[tuple[float, int]]:
+    return list(compared(value))
+
+
 def meets(value: JsonValue, condition: Condition) -> bool:
     """Return whether a value, or an item of a list, meets a condition, as `Properties.mask` does; None meets none."""
     if value is None:
@@ -146,8 +151,8 @@ def meets(value: JsonValue, condition: Condition) -> bool:
 
 def encode_value(value: JsonValue) -> bytes:
     """Return a value as JSON; whole numbers and texts, nearly all values, are encoded faster."""
-    if type(value) is int:
-        return str(value).encode()
+    if type(value) is int or (type(value) is float and math.isfinite(value)):
+        return repr(value).encode()
     return encode(encode_basestring(value) if type(value) is str else _json(value))
 
 
@@ -170,8 +175,9 @@ class PropertyWriter:
         """Add the values of several nodes, together with their JSON."""
         self.rows.extend(rows)
         self._values.extend(encoded)
-        for row, value in zip(rows, values, strict=True):
-            for number, text in compared(value):
+        entries = values.map(_entries) if isinstance(values, CodedColumn) else map(_entries, values)
+        for row, several in zip(rows, entries, strict=True):
+            for number, text in several:
                 self.entries.append(row)
                 self.numbers.append(number)
                 self.texts.append(text)

@@ -193,7 +193,14 @@ class Strings(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         for first in range(0, len(self), _TAKEN):
-            yield from map(decode, self.take(np.arange(first, min(first + _TAKEN, len(self)))))
+            utf8, sizes = self.run(first, min(first + _TAKEN, len(self)))
+            ends = np.cumsum(sizes).tolist()
+            starts = [0, *ends[:-1]]
+            if utf8.isascii():  # nearly always, and twice as fast
+                text = utf8.decode()
+                yield from [text[start:end] for start, end in zip(starts, ends, strict=True)]
+            else:
+                yield from [decode(utf8[start:end]) for start, end in zip(starts, ends, strict=True)]
 
     def find(self, text: str) -> int | None:
         """Return the index of a string, or None if it is missing; the strings must be sorted by their UTF-8."""

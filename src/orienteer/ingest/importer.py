@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orienteer.errors import BadInput, BadOption, UnreadableFile
-from orienteer.graph.builder import GraphBuilder, Progress
+from orienteer.graph.builder import GraphBuilder, Progress, RepeatedNode
 from orienteer.ingest import bounds, portable
 from orienteer.ingest.bounds import check_readable, memory_told
 from orienteer.ingest.formats.table import is_unicode, shown
@@ -125,10 +125,16 @@ def imported(
     check_readable(*sources, *named, *(path for path in (options.labels, options.mapping) if path is not None))
     started = time.perf_counter()
     unreadable: dict[Path, str] = {}
+    only_counts = target is None
     while True:
         try:
             importer = Importer(sources, options, unreadable, open_layout)
-            report = _imported(importer, target, options, progress, beside, tells_plan=tells_plan)
+            report = _imported(
+                importer, target, options, progress, beside, tells_plan=tells_plan, only_counts=only_counts
+            )
+        except RepeatedNode:
+            tells_plan = only_counts = False  # what the first one holds tells whether it is the same
+            continue
         except UnreadableFile as error:
             if options.strict:
                 raise BadInput(f"--strict: {error}; mend the file, or leave out --strict") from error
@@ -158,6 +164,7 @@ def _imported(
     beside: Beside | None,
     *,
     tells_plan: bool,
+    only_counts: bool,
 ) -> Report:
     """Import all but the unreadable files. Raises `UnreadableFile` for a further one, `BadInput`."""
     scratch: AbstractContextManager[Any] = tempfile.TemporaryDirectory() if target is None else nullcontext()
@@ -169,7 +176,9 @@ def _imported(
                 "orienteer validate --write-mapping FILE, change what is wrong, and import with --mapping FILE."
             )
         provenance = importer.provenance
-        with GraphBuilder(path, force=options.force, provenance=provenance, progress=progress) as builder:
+        with GraphBuilder(
+            path, force=options.force, provenance=provenance, progress=progress, only_counts=only_counts
+        ) as builder:
             for line in rendered(importer.mapping) if tells_plan else ():
                 builder.tell(line, 0)
             importer.into(builder)

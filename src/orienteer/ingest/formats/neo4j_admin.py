@@ -187,8 +187,9 @@ class Database:
         typed, file = TypedValues(), str(part.path)
         for batch in part.batches(NODE_ROWS, self.tally):
             table = Batch(_columns(part, batch, typed) | _labels(part, batch), batch.lines)
-            nodes = maker.as_columns(table, NODE)
-            if nodes is not None and builder.add_nodes(nodes):
+            nodes = maker.as_columns(table, NODE, builder)
+            if nodes is not None:
+                builder.add_nodes(nodes)
                 continue
             for node, line in maker.of_batch(table, id_column=NODE, file=file):
                 add_once(builder, node, self.tally, file=file, line=line)

@@ -20,6 +20,8 @@ FEWEST_NUMBERS = 0.6
 """Share of a column's filled cells that are numbers in a column of numbers."""
 MOST_NOTES = 3
 """Lines of notes below a table."""
+FEWEST_ABOVE = 3
+"""Rows of the end whose first cells show that the last one is called otherwise."""
 LONGEST_TOTAL = 30
 """Characters of a cell that names a row of totals."""
 TOTAL, HEADER_AGAIN, BELOW = "total", "header again", "another table below"
@@ -32,7 +34,7 @@ NUMBER = re.compile(r"[-+(]?\s*[^\w\s.,()-]?\s*\d[\d.,'\u00a0\u202f ]*(?:[eE][-+
 """A number as tables have it, perhaps with a currency or a percent sign."""
 _NOTHING = re.compile(r"(?i)[-\u2013\u2014.?]+|n/?a|null|none|nan")
 """What says in a column of numbers that there is none."""
-_UNIT = re.compile(r"^[^\W\d_]{1,4}\.?\s?(?=[-+(\d])|(?<=\d)\s?[^\W\d_]{1,4}[\u00b2\u00b3]?$")
+_UNIT = re.compile(r"^[^\W\d_]{1,4}\.?\s?(?=[-+(\d])|(?<=\d)\s?[^\W\d_]{1,4}[\u00b2\u00b3]?\.?$")
 """The unit or the currency around a number in a row of totals: `kr 12,50`, `7 kg`."""
 DELIMITING = ",;\t|"
 """Characters that separate cells."""
@@ -305,8 +307,22 @@ def _is_total(shape: TableShape, cells: Sequence[str], above: Sequence[Sequence[
         return False
     if len(filled[0]) <= LONGEST_TOTAL and _TOTAL.fullmatch(filled[0]):
         return len(filled) > 1 and all(is_number(_UNIT.sub("", cell)) for cell in filled[1:])
+    if len(filled[0]) <= LONGEST_TOTAL and _is_called_otherwise(cells, above):
+        return len(filled) > 1 and all(is_number(_UNIT.sub("", cell)) for cell in filled[1:])
     is_bare = not cells[0].strip() and 2 * len(filled) <= len(cells) and all(row[0].strip() for row in above)
     return is_bare and all(place in shape.numeric and is_number(cell) for place, cell in enumerate(cells) if cell)
+
+
+def _is_called_otherwise(cells: Sequence[str], above: Sequence[Sequence[str]]) -> bool:
+    """Return whether a row with few cells begins with words where all rows above it begin with codes or numbers."""
+    few = sum(1 for cell in cells if cell.strip())
+    is_worded = bool(cells[0].strip()) and not any(map(str.isdigit, cells[0]))
+    return (
+        is_worded
+        and len(above) >= FEWEST_ABOVE
+        and all(row and any(map(str.isdigit, row[0])) for row in above)
+        and all(2 * few <= sum(1 for cell in row if cell.strip()) for row in above)
+    )
 
 
 def _is_longer(text: str, above: Sequence[Sequence[str]]) -> bool:

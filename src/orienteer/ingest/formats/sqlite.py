@@ -44,11 +44,9 @@ class StoredTable:
     columns: tuple[str, ...]
     """Columns that are stored; computed ones are left out."""
     id: str | None = None
-    """The one column of the primary key."""
+    """The column of the primary key; `a+b` for several."""
     references: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """The table and the column that a column of foreign keys leads to."""
-    joint: tuple[tuple[tuple[str, ...], str], ...] = ()
-    """Foreign keys of several columns, and the table that each leads to: no edge is made of them."""
+    """The table and the column that a column of foreign keys leads to; `a+b` and `c+d` for keys of several columns."""
 
 
 def is_database(path: Path) -> bool:
@@ -87,11 +85,12 @@ def _declared(database: sqlite3.Connection, name: str) -> StoredTable:
     references: dict[int, list[tuple[str, str, str]]] = {}
     for number, _, table, own, other, *_ in database.execute(f"PRAGMA foreign_key_list({_quoted(name)})"):
         references.setdefault(number, []).append((str(own), str(table), str(other or "")))
-    single = {pairs[0][0]: pairs[0][1:] for _, pairs in sorted(references.items(), reverse=True) if len(pairs) == 1}
-    joint = tuple(
-        (tuple(own for own, *_ in pairs), pairs[0][1]) for _, pairs in sorted(references.items()) if len(pairs) > 1
-    )
-    return StoredTable(name, tuple(columns), keys[1] if len(keys) == 1 else None, single, joint)
+    joined = [
+        ("+".join(own for own, *_ in pairs), pairs[0][1], "+".join(other for *_, other in pairs).strip("+"))
+        for _, pairs in sorted(references.items(), reverse=True)
+    ]
+    primary = "+".join(keys[place] for place in sorted(keys)) or None
+    return StoredTable(name, tuple(columns), primary, {own: (table, other) for own, table, other in joined})
 
 
 def _with_keys(table: StoredTable, tables: Mapping[str, StoredTable]) -> StoredTable:
@@ -99,15 +98,22 @@ def _with_keys(table: StoredTable, tables: Mapping[str, StoredTable]) -> StoredT
     by_name = {name.casefold(): other for name, other in tables.items()}
     references = {}
     for column, (name, key) in table.references.items():
-        own = {field.casefold(): field for field in table.columns}.get(column.casefold())
         other = by_name.get(name.casefold())
+        own = _spelled(column, table)
         if own is None or other is None:
             continue
-        keys = {field.casefold(): field for field in other.columns}
-        target = keys.get(key.casefold()) if key else other.id
+        target = _spelled(key, other) if key else other.id
         if target is not None:
             references[own] = (other.name, target)
-    return StoredTable(table.name, table.columns, table.id, references, table.joint)
+    return StoredTable(table.name, table.columns, table.id, references)
+
+
+def _spelled(name: str, table: StoredTable) -> str | None:
+    """Return a column, or several joined, as the table spells it; None if one is not there."""
+    spelling = {field.casefold(): field for field in table.columns}
+    parts = [name] if name.casefold() in spelling else name.split("+")
+    found = [spelling.get(part.casefold()) for part in parts]
+    return None if None in found else "+".join(filter(None, found))
 
 
 @dataclass(frozen=True, slots=True)

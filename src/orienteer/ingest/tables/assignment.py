@@ -20,7 +20,7 @@ from orienteer.ingest.tables.kinds import SortedTables, sort_tables
 from orienteer.ingest.tables.known import check_columns, edges_mapping, is_value, no_header, nodes_mapping, unclear
 from orienteer.ingest.tables.mapper import Mapper
 from orienteer.ingest.tables.mapping import FileMapping
-from orienteer.ingest.tables.plan import EDGE_WORDS, Table, table_of, words_in
+from orienteer.ingest.tables.plan import EDGE_WORDS, JOIN, Table, table_of, words_in
 from orienteer.ingest.tables.profile import cleaned, columns_with_nulls, profiles_of
 from orienteer.ingest.tables.spec import TableSpec
 from orienteer.ingest.tables.type_names import edge_type_of, words_of
@@ -35,6 +35,10 @@ class MappedTable:
 
     table: Table
     mapping: FileMapping
+
+    def __post_init__(self) -> None:
+        """Let the table join the columns that the mapping names together."""
+        object.__setattr__(self, "table", self.table.joining(self.mapping.columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +155,12 @@ class _Assignment:
             check_columns(table, given)
             private = [name for name in self._columns.private if name in table.columns]
             stored = stored_as(table)
-            if stored is not None and stored.id is not None and "id" not in given.values():
-                given = {stored.id: "id", **given}
-            self._notes += [
-                f"{table.file}: {' and '.join(names)} lead to {other} together: no edge is made of such keys"
-                for names, other in (stored.joint if stored is not None else ())
-            ]
+            if stored is not None and stored.id in table.columns and "id" not in given.values():
+                given = {str(stored.id): "id", **given}
             draft = Draft(table, CHUNK if table.is_corpus else table.name, profiles, given, called, private)
             draft.declared = declared_keys(table, self._found.unknown)
             draft.stated = stated_links(table)
-            draft.joint = [name for names, _ in (stored.joint if stored is not None else ()) for name in names]
+            draft.joint = [part for name in draft.declared or () for part in name.split(JOIN) if JOIN in name]
             drafts.append(draft)
             tables.append(table)
         mapper = Mapper(drafts, has_edges=bool(self._found.edges))

@@ -81,11 +81,12 @@ def _ends(draft: Draft) -> dict[str, ColumnLink]:
     links = {
         name: ColumnLink(link.to, link.key)
         for name, link in draft.links.items()
-        if link.to != draft.type and not link.separator
+        if link.to != draft.type and not link.separator and name not in draft.joined
     }
-    if len(links) == 2 == len(draft.links):
+    led = draft.links.keys() - draft.joined.keys()
+    if len(links) == 2 == len(led):
         return {name: links[name] for name in draft.open if name in links}
-    if len(links) == 1 == len(draft.links) and draft.id_name is None and draft.declared is None:
+    if len(links) == 1 == len(led) and draft.id_name is None and draft.declared is None:
         others = [
             name for name, profile in draft.open.items() if name not in links and is_key(name) and profile.is_whole
         ]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from orienteer.display import counted
 from orienteer.ingest.formats.table import NODE_ROWS
-from orienteer.ingest.tables.plan import Table
+from orienteer.ingest.tables.plan import JOIN, Table
 from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.type_names import header_words, node_type_of, words_of
 from orienteer.ingest.tables.values import identifier
@@ -33,7 +33,7 @@ class TableKey(NamedTuple):
     table: str
     """The table's type."""
     column: str
-    values: Collection[str]
+    values: Set[str]
     is_id: bool
     is_name: bool
     rank: int
@@ -106,6 +106,8 @@ class Draft:
     """Its type where another table would have the same one."""
     joint: Collection[str] = ()
     """Columns that lead to a row of another table only together."""
+    joined: dict[str, ColumnProfile] = field(default_factory=dict)
+    """What is made of several columns: `row+seat`."""
     id_name: str | None = None
     names: tuple[str, ...] = ()
     links: dict[str, Link] = field(default_factory=dict)
@@ -138,7 +140,7 @@ class Draft:
     def unique(self) -> dict[str, ColumnProfile]:
         """Return the columns that rows may be called by: hardly a value is there twice, or they are called names."""
         fit = {}
-        for name, profile in self.open.items():
+        for name, profile in (self.open | self.joined).items():
             is_mostly_filled = profile.filled > MOSTLY_FILLED * self.rows
             is_named = profile.kind == "name" and not header_words("names").isdisjoint(words_of(name))
             share = MOSTLY_DIFFERENT if is_named else HARDLY_TWICE if is_mostly_filled else 1
@@ -153,7 +155,9 @@ class Draft:
     def keys(self) -> list[TableKey]:
         """Return the columns by which other tables can name its rows, ids first."""
         found = []
-        for name, profile in self.unique.items() | {n: self.open[n] for n in (self.id_name, *self.names) if n}.items():
+        for name, profile in (
+            self.unique.items() | {n: (self.open | self.joined)[n] for n in (self.id_name, *self.names) if n}.items()
+        ):
             is_id, is_name = name == self.id_name, self.names == (name,)
             if is_id or is_name or profile.whole_numbers is None:
                 # A name of two rows names neither.
@@ -163,16 +167,27 @@ class Draft:
                     else profile.counts.keys()
                 )
                 found.append(TableKey(self.type, name, values, is_id, is_name, 0 if is_id else 1 if is_name else 2))
-        return sorted(found, key=lambda key: (key.rank, list(self.profiles).index(key.column)))
+        places = [*self.profiles, *self.joined]
+        return sorted(found, key=lambda key: (key.rank, places.index(key.column)))
 
     def having(self, role: str) -> str | None:
         """Return the column that a person gave this role."""
         return next((column for column, plain in self.given.items() if plain == role), None)
 
+    def join(self, *names: str) -> None:
+        """Profile what is made of several columns."""
+        profile = ColumnProfile(JOIN.join(names))
+        for cells in self.cells(*names):
+            profile.rows += 1
+            if all(cells):
+                profile.counts[" ".join(cells)] += 1
+        self.joined[profile.name] = profile
+        self.__dict__.pop("unique", None)
+
     def cells(self, *names: str) -> Iterator[tuple[str, ...]]:
         """Read the table again, and give the cells of some columns row by row, stripped; empty for null words."""
-        nulls = [self.profiles[name].null_words for name in names]
-        for batch in self.table.batches(rows=NODE_ROWS, drop=lambda reason, line, value: None):
+        nulls = [self.profiles[name].null_words if name in self.profiles else {} for name in names]
+        for batch in self.table.joining(names).batches(rows=NODE_ROWS, drop=lambda reason, line, value: None):
             columns = [batch.columns.get(name, ("",) * len(batch)) for name in names]
             for row in zip(*columns, strict=True):
                 texts = (identifier(cell).strip() for cell in row)

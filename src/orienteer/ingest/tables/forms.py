@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
 
 from orienteer.ingest.tables.values import LONGEST_NUMBER
-from orienteer.text.units import measured
+from orienteer.text.units import UNITS, measured
 
 CURRENCIES: Mapping[str, str] = {
     **{"kr": "kr", "Fr": "chf", "Ft": "huf", "lei": "ron"},
@@ -60,18 +61,23 @@ MOST_SHAPES = 3_000
 """Shapes of a column from which on its values are texts."""
 GROUP_SIGNS = " \u00a0\u2009\u202f'’"
 """What may part groups of three digits, besides dot and comma."""
+MOST_INFLECTED = 4
+"""Words of a column that may be one unit: `den`, `dny`, `dní`."""
 FEWEST_COMPACT = 3
 """Different values of eight digits that are dates if all of them can be."""
 
 _DIGITS = str.maketrans("12345678", "9" * 8)
+_GROUPING = {".": str.maketrans("", "", GROUP_SIGNS + ","), ",": str.maketrans("", "", GROUP_SIGNS + ".")}
+"""What takes the signs between groups of digits out, by the decimal sign."""
 _NUMBER = re.compile(
     rf"(?P<open>\()?\s?(?P<sign>[-+−])?\s?(?P<before>[^\W\d_]{{1,3}}\.?|[A-Z]{{0,2}}\$|[^\w\s.,()'’+−-])?\s?(?P<inner>[-+−])?"
     rf"(?P<body>\d[\d.,{GROUP_SIGNS}]*\d|\d|[.,]\d+)(?:[.,][-–—])?(?P<power>[eE][-+]?\d+)?"
-    rf"(?P<gap>\s*)(?P<unit>[^\W\d_][^\W\d_.]{{0,9}}(?:/[^\W\d_]{{1,5}})?[²³]?|°?[CF]|[^\w\s.,()'’+−-]{{1,2}})?\s?(?P<behind>-)?(?P<close>\))?"
+    rf"(?P<gap>\s*)(?P<unit>/?[^\W\d_][^\W\d_.]{{0,9}}(?:/[^\W\d_]{{1,5}})?[²³]?\.?|°?[CF]|[^\w\s.,()'’+−-]{{1,2}})?\s?(?P<behind>-)?(?P<close>\))?"
 )
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?")
 _PARTED = re.compile(
-    r"(\d{1,4})([./-]) ?(\d{1,2})\2 ?(\d{2,4})\.?(?:,? (\d{1,2}:\d\d(?::\d\d)?)(?: ?([AaPp])\.?[Mm]\.?)?)?"
+    r"(\d{1,4})([./-]) ?(\d{1,2})(?:\2 ?|-(?=\d{4}))(\d{2,4})\.?"
+    r"(?:,? (\d{1,2}:\d\d(?::\d\d)?)(?: ?([AaPp])\.?[Mm]\.?)?)?"
 )
 _WORDED = re.compile(
     r"(?:[^\W\d]+, )?"
@@ -101,8 +107,7 @@ class Numbers:
         found = _NUMBER.fullmatch(text.strip())
         if found is None:
             return None
-        grouping = GROUP_SIGNS + ("," if self.decimal == "." else ".")
-        digits = found["body"].translate({ord(sign): None for sign in grouping}).replace(",", ".")
+        digits = found["body"].translate(_GROUPING[self.decimal]).replace(",", ".")
         try:
             number = float(digits + (found["power"] or "")) if found["power"] or "." in digits else int(digits)
         except ValueError:
@@ -114,11 +119,13 @@ class Numbers:
 
     @property
     def unit_word(self) -> str:
-        """Return the unit as a word for the name of a property: `eur` of `€`; empty for none."""
-        if self.unit in CURRENCIES:
-            return CURRENCIES[self.unit]
-        known = measured(f"1 {self.unit}") if self.unit else None
-        return known[1] if known is not None else self.unit.casefold() if self.unit.isalpha() else ""
+        """Return the unit as a word for the name of a property: `eur` of `€`, `eur_per_h` of `€/h`; empty for none."""
+        unit = self.unit.rstrip(".")
+        money, _, each = unit.partition("/")
+        if money in CURRENCIES:
+            return f"{CURRENCIES[money]}_per_{each.casefold()}" if each else CURRENCIES[money]
+        known = measured(f"1 {unit}") if unit else None
+        return known[1] if known is not None else unit.casefold() if unit.replace("_", "").isalpha() else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +142,8 @@ class Dates:
         """Return a value of the column as ISO 8601 has it, None for a text of another form."""
         text = text.strip()
         try:
-            if self.order == "iso":
-                found = _ISO.fullmatch(text)
-                return text if found and date(*map(int, found.groups())) else None
+            if iso := _ISO.fullmatch(text):
+                return text if date(*map(int, iso.groups())) else None
             if self.order == "yyyymmdd":
                 return date(int(text[:4]), int(text[4:6]), int(text[6:])).isoformat()
             if self.order == "in words":
@@ -176,17 +182,20 @@ def numbers_of(shapes: Mapping[str, int], decimal: str = "") -> Numbers | None:
 
     `decimal` is the sign of the table's other columns, for a column that proves none.
     """
-    units: set[str] = set()
+    units = Counter[str]()
     proofs: set[str] = set()
     unsure: set[str] = set()
     longest = 0
+    is_doubtful = False
     for one in shapes:
         found = _NUMBER.fullmatch(one)
         if found is None or bool(found["open"]) != bool(found["close"]):
             return None
         before, unit = (found["before"] or "").strip(), found["unit"] or ""
-        if (before and (before not in CURRENCIES or unit)) or not _is_unit(unit, is_glued=not found["gap"]):
-            return None
+        if not _is_money(before, unit) if before else not _is_unit(unit, is_glued=not found["gap"]):
+            if before or not found["gap"] or len(unit) < len("DM"):
+                return None
+            is_doubtful = True  # the end of a code, unless some number has decimals
         signs = _decimal_signs(found["body"])
         if not signs:
             return None
@@ -196,9 +205,10 @@ def numbers_of(shapes: Mapping[str, int], decimal: str = "") -> Numbers | None:
             longest = max(longest, len(found["body"]))
         else:
             unsure |= signs & set(found["body"])
-        units.add(before or unit)
-    named = units - {""}
-    if len(proofs) > 1 or len(named) > 1 or (named and "" in units and not named <= CURRENCIES.keys()):
+        units[before + unit] += 1
+    named = _as_one(units)
+    is_mixed = len(named) > 1 or (bool(named) and "" in units and not named <= CURRENCIES.keys())
+    if len(proofs) > 1 or is_mixed or (is_doubtful and not proofs):
         return None
     is_open = bool(unsure) and not proofs and not decimal
     sign = next(iter(proofs), "") or decimal or "."
@@ -209,6 +219,17 @@ def numbers_of(shapes: Mapping[str, int], decimal: str = "") -> Numbers | None:
     return Numbers(sign, next(iter(named), ""), bool(proofs), is_open)
 
 
+def _as_one(units: Counter[str]) -> set[str]:
+    """Return the different units among some; `1 day` and `3 days`, `1 den` and `3 dny` have one."""
+    named = sorted(filter(None, units), key=lambda unit: (-units[unit], unit))
+    words = [unit for unit in named if unit.isalpha() and unit.islower()]
+    if len(words) < len(named) or not 1 < len(named) <= MOST_INFLECTED:
+        return set(named)
+    sizes = {UNITS.get(word, UNITS.get(word.removesuffix("s"))) for word in words}
+    is_one = len(sizes) == 1 and (None not in sizes or len({word[0] for word in words}) == 1)
+    return {named[0]} if is_one else set(named)
+
+
 def dates_of(shapes: Mapping[str, int], values: Collection[str], order: str = "") -> Dates | None:
     """Return how values are dates, None where some are none.
 
@@ -216,6 +237,10 @@ def dates_of(shapes: Mapping[str, int], values: Collection[str], order: str = ""
     """
     if all(map(_ISO.fullmatch, shapes)):
         return _all_read(Dates("iso"), values)
+    if any(map(_ISO.fullmatch, shapes)):  # a spreadsheet's own dates beside typed ones
+        rest = {one: count for one, count in shapes.items() if not _ISO.fullmatch(one)}
+        form = dates_of(rest, [value for value in values if not _ISO.fullmatch(value.strip())], order)
+        return form and _all_read(form, values)
     if len(values) >= FEWEST_COMPACT and set(shapes) == {"99999999"}:
         return (
             _all_read(Dates("yyyymmdd", is_proved=True), values)
@@ -239,6 +264,11 @@ def dates_of(shapes: Mapping[str, int], values: Collection[str], order: str = ""
     if first > 12 or second > 12 or is_dotted:
         return _all_read(Dates("m/d/y" if second > 12 else "d/m/y", is_proved=True), values)
     return _all_read(Dates(order or "m/d/y", is_open=not order), values)
+
+
+def _is_money(sign: str, unit: str) -> bool:
+    """Return whether a sign before a number is one of money: `$28.50`, `$28.50/h`."""
+    return sign in CURRENCIES and (not unit or unit.startswith("/"))
 
 
 def _is_unit(unit: str, *, is_glued: bool) -> bool:

@@ -15,6 +15,8 @@ NAMES_DIFFER = 0.7
 """Share of different values in a column of names."""
 NEARLY_ALL = 0.95
 """Share of rows that a column of names has one for."""
+FEWEST_EXPECTED = 2.0
+"""Pairs of rows that would be alike in two columns by chance, where none is because together they are a key."""
 SOME = 500
 """Values that are looked at one by one."""
 LONGEST_NAME = 7
@@ -26,7 +28,7 @@ def id_column(draft: Draft, links: Sequence[Link], referred: Collection[str]) ->
 
     `links` are what the table's columns may lead to, `referred` the columns that columns of other tables lead to.
     """
-    parts = _parts_of_people(draft.open)
+    parts = parts_of_people(draft.open)
     own = stem_of(draft.type)
     far = [link for link in links if link.to != draft.type and stem_of(link.column) != own]
     away = {link.column for link in far if link.bits >= SURE or link.named == 1}
@@ -56,6 +58,21 @@ def id_column(draft: Draft, links: Sequence[Link], referred: Collection[str]) ->
     return best[2] if best[0] >= LEAST_ID else None
 
 
+def joint_key(draft: Draft) -> tuple[str, ...]:
+    """Return the first two columns if only together they are different in each row, though by chance they would not."""
+    pair = list(draft.open.items())[:2]
+    called = [p for p in draft.open.values() if p.kind in ("code", "name") or p.whole_numbers is not None]
+    if len(pair) < 2 or draft.declared is not None or any(profile.is_key for profile in called):
+        return ()
+    (first, a), (second, b) = pair
+    is_fit = a in called and b in called and min(a.filled, b.filled) == draft.rows
+    if not is_fit or {first, second} & draft.given.keys():
+        return ()
+    expected = draft.rows**2 / 2 / (len(a.counts) * len(b.counts))
+    is_key = expected >= FEWEST_EXPECTED and len(set(draft.cells(first, second))) == draft.rows
+    return (first, second) if is_key else ()
+
+
 def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
     """Return the column by which people call the rows; two for first and last name; none where no column does.
 
@@ -66,7 +83,7 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
         for name, column in draft.open.items()
         if name not in taken and column.kind in ("name", "code") and not column.has_lists
     }
-    parts = _parts_of_people(fit)
+    parts = parts_of_people(fit)
     if parts:
         whole = {" ".join(pair) for pair in draft.cells(*parts)}
         full = [name for name in fit if name not in parts and 2 * len(fit[name].counts.keys() & whole) > len(whole)]
@@ -105,15 +122,25 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
     return tuple(codes[:1])
 
 
-def _parts_of_people(columns: dict[str, ColumnProfile]) -> tuple[str, ...]:
+def parts_of_people(columns: dict[str, ColumnProfile]) -> tuple[str, ...]:
     """Return the columns of the first and the last name of people; nothing where one of them is missing."""
     worded = [name for name, column in columns.items() if column.kind in ("name", "code")]
     first = next((name for name in worded if _says(name, header_words("first_names"))), None)
-    last = next((name for name in worded if name != first and _says(name, header_words("last_names"))), None)
+    others = [name for name in worded if name != first]
+    last = next((name for name in others if _says(name, header_words("last_names"))), None)
+    if first and not last:  # `Name` beside `Vorname`
+        last = next((name for name in others if _says(name, ()) and _are_single(columns[name])), None)
     return (first, last) if first and last else ()
+
+
+def _are_single(column: ColumnProfile) -> bool:
+    """Return whether most values are single words."""
+    return 2 * sum(" " in value for value in column.counts) < len(column.counts)
 
 
 def _says(name: str, words: Collection[str]) -> bool:
     """Return whether a column's name is one of some words, alone or beside the word for names: `first_name`."""
     own = words_of(name)
-    return any(word in words for word in own) and all(word in words or word in header_words("names") for word in own)
+    return (not words or any(word in words for word in own)) and all(
+        word in words or word in header_words("names") for word in own
+    )

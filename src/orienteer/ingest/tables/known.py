@@ -102,7 +102,7 @@ def no_header(table: Table) -> str:
 def check_columns(table: Table, names: Mapping[str, str] | Sequence[str]) -> None:
     """Raise `BadInput` if a table lacks a column that a person named."""
     for name in names:
-        if name not in table.columns:
+        if not table.has(name):
             raise BadInput(f"{table.file} has no column {name!r}. Its columns are: {', '.join(table.columns)}.")
 
 

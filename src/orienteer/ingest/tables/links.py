@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from orienteer.ingest.tables.draft import BEYOND_DOUBT, SURE, Draft, Link
 from orienteer.ingest.tables.forms import Numbers
+from orienteer.ingest.tables.plan import JOIN
 from orienteer.ingest.tables.profile import ColumnProfile, wholes_of
 from orienteer.ingest.tables.type_names import (
     is_key,
@@ -41,8 +42,9 @@ FEWEST_NUMBERS = 5
 """Different numbers by which a column leads to a table though its name does not."""
 UNLIKELY = 0.5
 """How surprising it has to be that the second column of a list of edges has so few loops."""
-FEWEST_PAIRED, RARE = 5, 3.0
-"""Rows of a table that two columns of small numbers lead to by their values; how surprising their few loops are."""
+FEWEST_PAIRED, FILLED, RARE = 5, 0.8, 6.0
+"""Rows of a table that two columns of small numbers lead to by their values, the share of its ids that each has, and
+how surprising their end and their few loops are."""
 MOST_PARTS = 1_000
 """Different values of a column that may say which part its rows play."""
 SAMPLE = 400
@@ -118,14 +120,14 @@ def _draft_of(node_type: str, drafts: Sequence[Draft]) -> Draft:
 def _links_of(draft: Draft, drafts: Sequence[Draft]) -> list[Link]:
     found: list[Link] = []
     unsure: list[Link] = []
-    for name, column in draft.open.items():
+    for name, column in (draft.open | draft.joined).items():
         if name in draft.given or not column.counts or not _may_lead(column):
             continue
         for other in drafts:
             if not _may_lead_to(name, draft, other):
                 continue
             for key, target in other.unique.items():
-                if other is draft and key == name:
+                if other is draft and (key == name or JOIN in name + key):
                     continue
                 link = inclusion(column, other, key, target)
                 if link is None:
@@ -229,16 +231,14 @@ def _leads_to_own_rows(link: Link, draft: Draft, column: ColumnProfile) -> bool:
     is_named = is_of_own_rows(link.column)
     if link.share < (OWN_NAMED if is_named else NUMBERS_NAMED if link.named else WHOLE) or column.is_counter:
         return False
-    own = sum(1 for value, key in draft.cells(link.column, link.key) if value and value == key)
-    if is_named:
-        return own <= SAME_ROW * column.filled
-    if link.bits < SURE:  # small numbers: a tree, whose roots have no value
+    most_own = SAME_ROW * column.filled
+    if not is_named and link.bits < SURE:  # small numbers: a tree, whose roots have no value
         roots = draft.rows - column.filled
         # By chance there is no circle in a share of roots of all cases (Cayley).
-        is_tree = 0 < FEWEST_TO_A_ROOT * roots <= draft.rows and link.share > TREE and own == 0
-        is_meant = is_key(link.column) or link.named > 0 or not _rises(draft, link)
-        return is_tree and len(column.counts) > 1 and is_meant and _is_forest(draft, link)
-    return own <= SAME_ROW * column.filled
+        is_tree = 0 < FEWEST_TO_A_ROOT * roots <= draft.rows and link.share > TREE and len(column.counts) > 1
+        is_meant = is_tree and (is_key(link.column) or link.named > 0 or not _rises(draft, link))
+        return is_meant and _is_forest(draft, link)  # no row above itself is among the circles
+    return sum(1 for value, key in draft.cells(link.column, link.key) if value and value == key) <= most_own
 
 
 def _rises(draft: Draft, link: Link) -> bool:
@@ -317,7 +317,8 @@ def _chains(draft: Draft, found: Sequence[Link]) -> list[Link]:
 def _pairs(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link]) -> list[Link]:
     """Return two columns of small numbers, `home` and `away`, that are the ids of one table, and never meet.
 
-    Each has all ids of the table from its first to its last, and no row has one twice, though by chance many would.
+    Both end with its last id, so that no other table has their numbers, and no row has one twice, though by chance
+    some would.
     """
     taken = {link.column for link in found if link.bits >= SURE or link.to == draft.type} | draft.given.keys()
     led = {link.column: link.to for link in found}
@@ -326,16 +327,22 @@ def _pairs(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link]) -> list
         key = next((key for key, target in other.unique.items() if target.is_counter), None)
         if key is None or other is draft or len(other.unique[key].counts) < FEWEST_PAIRED:
             continue
-        ids = other.unique[key].whole_numbers
+        ids = other.unique[key].whole_numbers or []
         whole = [
             (name, column)
             for name, column in free
-            if column.whole_numbers == ids and not column.is_key and led.get(name, other.type) == other.type
+            if _fills(column, ids) and not column.is_key and led.get(name, other.type) == other.type
         ]
-        if len(whole) == 2 and surprise_of_few_loops(draft, whole[0][1], whole[1][1]) > RARE:
+        if len(whole) == 2 and surprise_of_few_loops(draft, whole[0][1], whole[1][1]) + math.log(len(ids)) > RARE:
             both = [inclusion(column, other, key, other.unique[key]) for _, column in whole]
             return [link for link in both if link is not None and link.column not in led]
     return []
+
+
+def _fills(column: ColumnProfile, ids: Sequence[int]) -> bool:
+    """Return whether the numbers of a column are ids from the first to the last, and most of them."""
+    own = column.whole_numbers or []
+    return FILLED * len(ids) <= len(own) and own[-1] == ids[-1] and set(own) <= set(ids)
 
 
 def surprise_of_few_loops(draft: Draft, a: ColumnProfile, b: ColumnProfile) -> float:
@@ -370,8 +377,10 @@ def chosen(draft: Draft, links: Sequence[Link], drafts: Sequence[Draft]) -> dict
     best: dict[str, tuple[tuple[float, ...], Link]] = {}
     for link in links:
         other = _draft_of(link.to, drafts)
-        rank = 0 if link.key == other.id_name else 1 if other.names == (link.key,) else 2
+        rank = 0 if link.key == other.id_name or link.key in other.joined else 1 if other.names == (link.key,) else 2
         is_beside = link.column.casefold() == link.key.casefold() and not is_key(link.column)
+        if not link.named and _are_counted(draft.open.get(link.column), other, link.key, drafts):
+            continue  # fathers are grooms, but rows are called by neither
         if rank == 2 and (is_beside or (not link.named and link.bits < BEYOND_DOUBT)):
             continue  # two tables with a column `town` lead to the same towns, and neither to the rows of the other
         if link.column == draft.id_name and not _names_rows_of(link, draft, other):
@@ -391,7 +400,17 @@ def chosen(draft: Draft, links: Sequence[Link], drafts: Sequence[Draft]) -> dict
             best[link.column] = (order, link)
     links_of = {column: link for column, (_, link) in best.items()}
     _without_doubles(links_of, draft)
-    return links_of | _second_end(links_of, draft, drafts)
+    alone = {name: link for name, link in links_of.items() if name not in draft.joined}
+    return links_of | _second_end(alone, draft, drafts)
+
+
+def _are_counted(column: ColumnProfile | None, other: Draft, key: str, drafts: Sequence[Draft]) -> bool:
+    """Return whether numbers that are values of a key, which is no counter, are as well those of a counter."""
+    numbers = (column.whole_numbers if column is not None else None) or ()
+    if not numbers or key in other.joined or other.profiles[key].is_counter:
+        return False
+    counters = [each for each in drafts if any(profile.is_counter for profile in each.unique.values())]
+    return any(counter.rows >= numbers[-1] for counter in counters)
 
 
 def _names_rows_of(link: Link, draft: Draft, other: Draft) -> bool:
@@ -413,6 +432,8 @@ def _without_doubles(links: dict[str, Link], draft: Draft) -> None:
 
 
 def _say_the_same(draft: Draft, first: str, second: str) -> bool:
+    if draft.joined.keys() & {first, second}:
+        return False
     a, b = draft.profiles[first], draft.profiles[second]
     if len(a.counts) != len(b.counts) or a.counts.keys() == b.counts.keys():
         return False
@@ -427,7 +448,8 @@ def _second_end(links: Mapping[str, Link], draft: Draft, drafts: Sequence[Draft]
     ((name, link),) = links.items()
     second = next(column for column in pair if column != name)
     a, b = draft.profiles[name], draft.profiles[second]
-    values = _draft_of(link.to, drafts).profiles[link.key].counts.keys()
+    other = _draft_of(link.to, drafts)
+    values = {**other.profiles, **other.joined}[link.key].counts.keys()
     shared = len(a.counts.keys() & b.counts.keys())
     is_end = b.whole_numbers is not None and link.share > WHOLE and 2 * shared >= len(b.counts) > 2
     if not is_end or not b.counts.keys() <= values or surprise_of_few_loops(draft, a, b) < UNLIKELY:

@@ -13,9 +13,10 @@ from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, plainly
 from orienteer.ingest.tables.decision import joined_columns, says_more
 from orienteer.ingest.tables.draft import SURE, Draft, Link, TableKey
 from orienteer.ingest.tables.forms import Dates, Numbers
-from orienteer.ingest.tables.keys import id_column, name_columns
+from orienteer.ingest.tables.keys import id_column, joint_key, name_columns, parts_of_people
 from orienteer.ingest.tables.links import chosen, find_links
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, FormedColumn, role_of_form
+from orienteer.ingest.tables.plan import JOIN
 from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.type_names import edge_type_of, is_key, without_key, words_of
 from orienteer.ingest.tables.values import number
@@ -30,6 +31,7 @@ class Mapper:
         self._has_edges = has_edges
         self._tell_apart()
         self._types = {draft.type for draft in drafts}
+        self._join()
         self._find()
         self._edges = {draft.file: joined_columns(draft, drafts) for draft in drafts}
         self._same = {draft.file: says_more(draft, drafts) for draft in drafts if not self._edges[draft.file]}
@@ -58,11 +60,34 @@ class Mapper:
             draft.told_apart = plain if plain not in names else next(name for name in numbered if name not in names)
             first[draft.type] = draft
 
+    def _join(self) -> None:
+        """Make columns of several: keys of rows that no column alone has, what leads there, and names of people."""
+        for draft in self._drafts:
+            declared = dict(draft.declared or {})
+            pair = joint_key(draft)
+            declared |= {JOIN.join(pair): (draft.type, JOIN.join(pair))} if pair else {}
+            for name, (node_type, key) in declared.items():
+                other = next((other for other in self._drafts if other.type == node_type), None)
+                if JOIN in name and other is not None and draft.table.has(name) and other.table.has(key):
+                    draft.join(*name.split(JOIN))
+                    other.join(*key.split(JOIN))
+            for other in self._drafts if pair else ():
+                spelled = {plainly(name): name for name in other.open}
+                own = [spelled[plainly(name)] for name in pair if plainly(name) in spelled]
+                if other is not draft and len(own) == len(pair):
+                    other.join(*own)
+            parts = parts_of_people(draft.open)
+            if parts and any(
+                profile.has_blanks for other in self._drafts for profile in other.open.values() if other is not draft
+            ):
+                draft.join(*parts)
+                draft.join(*reversed(parts))
+
     def _find(self) -> None:
         """Find what leads where, then what names the rows, for what others lead to is an id."""
         found = find_links(self._drafts)
         for draft in self._drafts:
-            links = found[draft.file]
+            links = [link for link in found[draft.file] if link.column in draft.open]
             referred = Counter(
                 link.key
                 for other in self._drafts
@@ -95,8 +120,8 @@ class Mapper:
         """Return the foreign keys that a database declares, and what rows within rows are sure to lead to."""
         links = {}
         for name, (node_type, column) in (draft.declared or {}).items():
-            other = next((other for other in self._drafts if other.type == node_type and column in other.open), None)
-            if other is None or name not in draft.open:
+            other = next((o for o in self._drafts if o.type == node_type and column in o.open | o.joined), None)
+            if other is None or name not in draft.open | draft.joined:
                 continue
             if name == draft.id_name:
                 draft.questions.append(
@@ -142,6 +167,12 @@ class Mapper:
         for name, profile in draft.open.items():
             if name not in roles:
                 roles[name] = self._role(draft, name, profile)
+        led = {link.key for other in self._drafts for link in other.links.values() if link.to == draft.type}
+        for name in draft.joined.keys() - roles.keys():
+            if name in draft.links:
+                roles[name] = self._role(draft, name, draft.joined[name])
+            elif name in led:
+                roles[name] = IGNORED
         prose = [name for name in draft.open if roles[name] == PROPERTY and draft.open[name].is_prose]
         if prose and "text" not in roles.values() and draft.open[prose[0]].has_texts:
             roles[prose[0]] = "text"
@@ -160,7 +191,8 @@ class Mapper:
         """Return the role of a column of a table of things that is neither id nor name."""
         link = draft.links.get(name)
         if link is not None:
-            return str(ColumnLink(link.to, link.key, edge_type_of_column(name), "", link.separator))
+            edge_type = link.to if name in draft.joined else edge_type_of_column(name)
+            return str(ColumnLink(link.to, link.key, edge_type, "", link.separator))
         role = NODE_RANKS.get(plainly(name), ("", 0))[0]
         if role == "name" and len(draft.names) > 1:
             role = ""  # the title of a person, who has a first and a last name
@@ -175,7 +207,8 @@ class Mapper:
         is_code = without_key(name) != "_".join(words_of(name)) and any(
             without_key(name) == "_".join(words_of(other)) for other in draft.profiles
         )
-        if is_key(name) and profile.is_numeric and not is_code:
+        is_part = any(name in joined.split(JOIN) for joined in draft.joined)
+        if is_key(name) and profile.is_numeric and not (is_code or is_part):
             draft.questions.append(f"{name}: a key by its name, which leads to no table")
         is_corpus = draft.type == CHUNK  # what its passages share is said of them, and no answer
         if separator is None or new in self._types or is_code or is_corpus:  # a code is that of another column
@@ -195,6 +228,9 @@ class Mapper:
             link = draft.links[same]
             roles[same] = str(ColumnLink(link.to, link.key, "", "same"))
             draft.guesses.append(f"{same}: each row says more of a row of {link.to}")
+        elif (key := JOIN.join(joint_key(draft))) and draft.id_name is None:
+            roles[key] = "prefixed id"
+            why.append(f"{key}: together they are different in each row")
         elif draft.id_name is None:
             draft.guesses.append(f"no column has a value of its own in each row: ids are {draft.type}:LINE")
         else:
@@ -221,13 +257,17 @@ def _colliding(keys: Sequence[TableKey]) -> set[str]:
         key.table
         for key in keys
         for other in keys
-        if other is not key and other.table != key.table and not set(key.values).isdisjoint(other.values)
+        if other is not key and other.table != key.table and not key.values.isdisjoint(other.values)
     }
 
 
 def _form_role(draft: Draft, profile: ColumnProfile) -> str:
     """Return the role of a column of numbers or dates that cells alone do not tell; `property` for others."""
     form = profile.form
+    if profile.words_beside and form is not None:
+        what, shown = "number" if isinstance(form, Numbers) else "date", ", ".join(profile.words_beside)
+        count, of_all = sum(profile.counts[word] for word in profile.words_beside), counted(profile.filled, "value")
+        draft.questions.append(f"{profile.name}: {count:,} of {of_all} are no {what} ({shown}); kept as texts")
     if isinstance(form, Numbers):
         if form.is_open:
             written = "." if any("." in value for value in profile.counts) else ","

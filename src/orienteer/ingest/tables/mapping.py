@@ -23,6 +23,7 @@ A role is written as text, so that a person can read and change it:
     code                        kept as it is written, `01067`, also where it could be a number
     property, ignored           kept with the node or edge; left out
 
+A column `row+seat` is made of two, with a blank between their values: for ids and for what leads to other rows.
 `split |` at the end of a role says what parts the values of a cell. Several columns of a role are written best first.
 """
 
@@ -92,6 +93,11 @@ class FileMapping(Record):
     def having(self, *roles: str) -> list[str]:
         """Return the columns of these plain roles, best first."""
         return [column for column, role in self.columns.items() if role in roles]
+
+    @property
+    def joined(self) -> frozenset[str]:
+        """Return the columns that are made of several others."""
+        return frozenset(name for name in self.columns if "+" in name and set(name.split("+")) <= self.columns.keys())
 
     @property
     def formed(self) -> dict[str, FormedColumn]:

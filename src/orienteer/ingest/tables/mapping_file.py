@@ -32,7 +32,7 @@ HEAD = """\
 #   "edge TYPE -> TABLE.COLUMN"    an edge to the row of another table that has the value in this column
 #   "edge TYPE -> new TYPE"        an edge to a node that is made of the value; "property" leaves it a property
 #   "source TABLE.COLUMN", "target TABLE.COLUMN", "source new TYPE"   the ends of edges
-# " split |" after these parts the values of a cell.
+# " split |" after these parts the values of a cell. "row+seat" is a column that is made of both, for ids and links.
 """
 
 
@@ -94,7 +94,7 @@ def plan_of(mappings: Sequence[FileMapping], sources: Sequence[Path], path: Path
             continue
         if mapping.encoding:
             table = in_encoding(table, mapping.encoding)
-        named = [name for name in mapping.columns if name not in table.columns]
+        named = [name for name in mapping.columns if not table.has(name)]
         if named and set(mapping.columns) <= {f"column_{place}" for place in range(1, len(table.columns) + 1)}:
             table = headless(table)
         check_columns(table, list(mapping.columns))
@@ -118,7 +118,8 @@ def _cleaned(table: Table, mapping: FileMapping, notes: list[str]) -> MappedTabl
 
 def _check_links(mapped: Sequence[MappedTable], path: Path) -> None:
     """Raise `BadInput` if a column leads to a column that no table of nodes has."""
-    keys = {(each.mapping.type, name) for each in mapped if not each.mapping.is_of_edges for name in each.table.columns}
+    of_nodes = [each for each in mapped if not each.mapping.is_of_edges]
+    keys = {(each.mapping.type, name) for each in of_nodes for name in (*each.table.columns, *each.table.joined)}
     for each in mapped:
         for column, link in each.mapping.links.items():
             if link.key and (link.node_type, link.key) not in keys:

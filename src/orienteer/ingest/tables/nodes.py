@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput, DuplicateNode
@@ -35,6 +36,8 @@ NAMES = ("title", "name", "DisplayName", "case_name")
 TEXTS = frozenset({"abstract", "description", "feature", "features", "summary", "definition", "text", "plain_text"})
 """Fields that are text however short they are."""
 ALIASES = frozenset({"alias", "aliases", "other_names", "synonyms", "synonym"})
+MOST_KNOWN = 1 << 16
+"""Texts of a column of which a maker remembers what they become."""
 INNER_TEXTS = ("text", "desc")
 """Keys of objects in lists that hold the prose (a gene's remarks from the literature, its protein families)."""
 
@@ -69,12 +72,12 @@ class _Cells:
             self.properties[losing[1]] = losing[2]
 
 
-class LinkCell(NamedTuple):
-    """A cell that names other nodes."""
+class LinkCells(NamedTuple):
+    """Cells of a column that names other nodes, in step: the nodes whose rows they are of, and their lines."""
 
-    node_id: str
-    value: Any  # Any: whatever a file format can hold
-    line: int
+    node_ids: list[str]
+    values: Any  # Any: a list or another column of whatever a file format can hold; some may say nothing
+    lines: Any  # Any: a list or another sequence of numbers
 
 
 class NodeMaker:
@@ -90,9 +93,14 @@ class NodeMaker:
         self._is_prefixed = mapping is not None and bool(mapping.having("prefixed id"))
         self._linked = mapping.links if mapping else {}
         self._formed = mapping.formed if mapping else {}
+        self._joined = mapping.joined if mapping else frozenset()
+        self._known: dict[str, dict[str, tuple[str, JsonValue]]] = {}
+        """Of each column of a form of its own, what texts become; for they repeat."""
         self._line = 0
-        self.links: dict[str, list[LinkCell]] = {name: [] for name in self._linked}
-        """Of each column that names other nodes, its cells."""
+        self._linking: dict[str, LinkCells] = {}
+        """The link cells of the batch whose rows are made one by one."""
+        self.links: dict[str, list[LinkCells]] = {name: [] for name in self._linked}
+        """Of each column that names other nodes, its cells, a batch at a time."""
         self.members: dict[str, tuple[list[str], list[str]]] = {}
         """Of each exploded column the ids of the nodes and, in step, the members of their lists."""
 
@@ -112,6 +120,9 @@ class NodeMaker:
         if id_column is not None:
             ids = batch.columns.get(id_column, (None,) * len(batch))
         before = f"{self._type}:" if self._is_prefixed or id_column is None else ""
+        self._linking = {column: LinkCells([], [], []) for column in self.links}
+        for column, cells in self._linking.items():
+            self.links[column].append(cells)
         for line, value, values in zip(batch.lines, ids, others, strict=True):
             node_id = identifier(value)
             if not node_id.strip():
@@ -121,37 +132,51 @@ class NodeMaker:
             self._line = line
             yield NodeRow(self.node(f"{before}{node_id}", dict(zip(names, values, strict=True))), line)
 
-    def as_columns(self, batch: Batch, id_column: str | None) -> NodeBatch | None:
-        """Make the nodes of a batch column by column; None where some cell needs a look at its row."""
-        if id_column is None or id_column not in batch.columns:
-            return None
+    def as_columns(self, batch: Batch, id_column: str | None, builder: GraphBuilder) -> NodeBatch | None:
+        """Make the nodes of a batch column by column; None where some cell needs a look at its row.
+
+        That is so for ids that a row or a node of the builder has already, for objects in cells, and for two columns
+        that could be the name, the text or the type.
+        """
         roles = {name: self._roles.of(name)[0] for name in batch.columns if name != id_column}
-        own, called, formed = (
-            [name for name, role in roles.items() if role == kind] for kind in ("", "aliases", "formed")
-        )
+        by_role = {
+            kind: [name for name, role in roles.items() if role == kind] for kind in ("", "aliases", "formed", "link")
+        }
         named = {role: name for name, role in roles.items() if role in ("name", "text", "type")}
-        if len(own) + len(called) + len(formed) + len(named) < sum(role != IGNORED for role in roles.values()):
+        if sum(map(len, by_role.values())) + len(named) < sum(role != IGNORED for role in roles.values()):
             return None
-        ids = batch.columns[id_column]
-        if not is_text(ids):
-            ids = list(map(identifier, ids))
-        if blank_rows(ids) or any(has_objects(batch.columns[name]) for name in own):
+        own: Sequence[Any] = batch.lines if id_column is None else batch.columns.get(id_column, ("",) * len(batch))
+        own = own if is_text(own) else list(map(identifier, own))
+        is_prefixed = self._is_prefixed or id_column is None
+        ids = [f"{self._type}:{each}" for each in own] if is_prefixed else list(own)
+        if blank_rows(own) or not builder.are_new(ids) or any(has_objects(batch.columns[name]) for name in by_role[""]):
             return None
         texts = batch.columns[named["text"]] if "text" in named else [""] * len(batch)
-        names = batch.columns[named["name"]] if "name" in named else ids
+        names = batch.columns[named["name"]] if "name" in named else own if self._is_prefixed else ids
         if not (is_text_or_nothing(texts) and is_text_or_nothing(names)):
             return None
         types, further = self._types(batch, named["type"]) if "type" in named else ([self._type] * len(batch), {})
-        names = [name or node_id for name, node_id in zip(names, ids, strict=True)]
+        names = [name or each for name, each in zip(names, own if self._is_prefixed else ids, strict=True)]
+        properties: dict[str, Sequence[JsonValue]] = {}
+        for name, role in roles.items():
+            if role == "link":
+                self.links[name].append(LinkCells(ids, batch.columns[name], batch.lines))
+            if builder.only_counts:
+                continue
+            if role == "":
+                properties[name] = self._property(batch.columns[name])
+            elif role == "formed":
+                properties |= self._forms(name, batch.columns[name])
+            elif role == "link" and name not in self._joined:
+                properties[name] = _each(batch.columns[name], partial(_linked_property, self._linked[name].separator))
+        aliases = [batch.columns[name] for name in by_role["aliases"]]
         return NodeBatch(
-            ids=[f"{self._type}:{node_id}" for node_id in ids] if self._is_prefixed else ids,
+            ids=ids,
             types=types,
             names=names,
             texts=texts if is_text(texts) else [text or "" for text in texts],
-            properties={name: self._property(batch.columns[name]) for name in own}
-            | self._forms(batch, formed)
-            | further,
-            aliases=_aliases([batch.columns[name] for name in called], names) if called else None,
+            properties=properties | further,
+            aliases=_aliases(aliases, names) if aliases else None,
         )
 
     def _types(self, batch: Batch, name: str) -> tuple[list[str], dict[str, list[JsonValue]]]:
@@ -165,27 +190,28 @@ class NodeMaker:
             told = [told[code] for code in cells.codes.tolist()]
         return [kind for kind, _ in told], {name: [further.get(name) for _, further in told]}
 
-    def _property(self, cells: Sequence[Any]) -> list[JsonValue]:  # Any: whatever a file format can hold
-        if isinstance(cells, CodedColumn):
-            values = self._property(cells.values)
-            return [values[code] for code in cells.codes.tolist()]
-        if self._is_text:
-            return [number(cell) if cell else None for cell in cells]
-        return list(map(plain, cells))
+    def _property(self, cells: Sequence[Any]) -> Sequence[JsonValue]:  # Any: whatever a file format can hold
+        return _each(cells, _cell_of_text if self._is_text else plain)
 
-    def _forms(self, batch: Batch, names: Sequence[str]) -> dict[str, list[JsonValue]]:
-        """Return the properties that columns of a form of their own become."""
-        properties: dict[str, list[JsonValue]] = {}
-        for name in names:
-            cells = batch.columns[name]
-            several = cells.values if isinstance(cells, CodedColumn) else cells
-            rows = [self._formed[name].kept(cell) if (cell := plain(value)) is not None else None for value in several]
-            if isinstance(cells, CodedColumn):
-                rows = [rows[code] for code in cells.codes.tolist()]
-            for place, pair in enumerate(rows):
-                if pair is not None:
-                    properties.setdefault(pair[0], [None] * len(batch))[place] = pair[1]
-        return properties
+    def _forms(self, column: str, cells: Sequence[Any]) -> dict[str, Sequence[JsonValue]]:
+        """Return the properties that a column of a form of its own becomes: what is of another form keeps its name."""
+        formed, known = self._formed[column], self._known.setdefault(column, {})
+        if len(known) > MOST_KNOWN:
+            known.clear()
+
+        def kept(value: Any) -> tuple[str, JsonValue] | None:
+            cell = plain(value)
+            return None if cell is None else formed.kept(cell)
+
+        def of_text(value: str) -> tuple[str, JsonValue] | None:
+            pair = known.get(value)
+            if pair is None and value:
+                pair = known[value] = formed.kept(value)
+            return pair
+
+        pairs = _each(cells, of_text if is_text(cells) else kept)
+        names = {pair[0]: None for pair in (pairs.values if isinstance(pairs, CodedColumn) else pairs) if pair}
+        return {name: _each(pairs, partial(_value_under, name)) for name in names}
 
     def node(self, node_id: str, row: Mapping[str, Any]) -> Node:  # Any: whatever a file format can hold
         """Make a node of one row: of its columns, then of the keys of the objects that they hold."""
@@ -240,11 +266,11 @@ class NodeMaker:
 
     def _take_link(self, cells: _Cells, column: str, cell: JsonValue) -> None:
         """Take a cell that names other nodes. Words stay a property too; numbers say nothing but where they lead."""
-        self.links[column].append(LinkCell(cells.id, cell, self._line))
-        separator = self._linked[column].separator
-        parts: JsonValue = parts_of(cell, separator) if separator else cell
-        if not isinstance(cell, str) or numeric(cell) is None:
-            cells.properties[column] = parts
+        for place, value in zip(self._linking[column], (cells.id, cell, self._line), strict=True):
+            place.append(value)
+        kept = _linked_property(self._linked[column].separator, cell)
+        if kept is not None and column not in self._joined:
+            cells.properties[column] = kept
 
 
 def add_once(builder: GraphBuilder, node: Node, tally: Tally, *, file: str, line: int) -> None:
@@ -274,6 +300,27 @@ def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder
                 builder.add_node(Node(node_id, column, member))
             types = [columns.explode[column]] * len(nodes)
             builder.add_edges(EdgeBatch(sources=nodes, types=types, targets=ids, file=column))
+
+
+def _each(cells: Sequence[Any], function: Callable[[Any], Any]) -> Sequence[Any]:  # Any: cells, and what they become
+    """Return a function of each cell, of cells that repeat only once."""
+    return cells.map(function) if isinstance(cells, CodedColumn) else list(map(function, cells))
+
+
+def _value_under(name: str, pair: tuple[str, JsonValue] | None) -> JsonValue:
+    return pair[1] if pair is not None and pair[0] == name else None
+
+
+def _cell_of_text(cell: str) -> JsonValue:
+    return number(cell) if cell else None
+
+
+def _linked_property(separator: str, value: Any) -> JsonValue:  # Any: whatever a file format can hold
+    """Return what a cell that names other nodes is as a property too; None for numbers, which say no more."""
+    cell = plain(value)
+    if cell is None or (isinstance(cell, str) and numeric(cell) is not None):
+        return None
+    return list(parts_of(cell, separator)) if separator else cell
 
 
 def _aliases(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list[tuple[str, ...]]:  # Any: JSON

@@ -5,11 +5,12 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from orienteer.errors import BadInput, UnreadableFile
 from orienteer.ingest.formats import CONTAINERS, GRAPHS, Batch, Drop, Format, format_of, suffixes
@@ -21,6 +22,7 @@ from orienteer.ingest.formats.rdf.parser import is_rdf
 from orienteer.ingest.formats.table import FileNotes, NotingReader, is_unicode, shown
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import plainly
+from orienteer.ingest.tables.values import identifier
 
 NODE_WORDS = frozenset({"node", "nodes", "vertex", "vertices", "entities", "concepts"})
 EDGE_WORDS = frozenset({"edge", "edges", "relationships", "relations", "links", "triples", "statements"})
@@ -44,6 +46,8 @@ OTHERS: Mapping[bytes, str] = {
 """What a text file turns out to be by its first bytes."""
 WIDE: Mapping[bytes, str] = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "text in UTF-16: save it as UTF-8")
 """The same of formats that are always in UTF-8."""
+JOIN = "+"
+"""Between the names of columns that are one together."""
 UNNAMED = re.compile(r"(?i)(?:sheet|tabelle|feuille?|feuil|hoja|foglio|blad|ark|\u043b\u0438\u0441\u0442) ?[0-9]+")
 """Names that programs give to sheets."""
 NO_PART, NO_TABLE = "no part of the graph", "no table"
@@ -73,6 +77,16 @@ class Table:
     """Its name in a file that holds several tables."""
     label: str = ""
     """What its rows are called, if that is neither its name nor the file's."""
+    joined: tuple[str, ...] = ()
+    """Columns that are made of several, each with a blank between their values: `row+seat`."""
+
+    def has(self, name: str) -> bool:
+        """Return whether there is such a column, or one can be made of several."""
+        return name in self.columns or set(name.split(JOIN)) <= set(self.columns)
+
+    def joining(self, names: Iterable[str]) -> Table:
+        """Return the table with the columns among these that are made of several."""
+        return replace(self, joined=tuple(name for name in names if name not in self.columns and self.has(name)))
 
     @property
     def file(self) -> str:
@@ -112,7 +126,16 @@ class Table:
                 for name, words in self.null_words.items()
                 if name in batch.columns
             }
-            yield Batch({**batch.columns, **emptied}, batch.lines) if emptied else batch
+            columns = {**batch.columns, **emptied}
+            columns |= {name: _joined(columns, name, len(batch)) for name in self.joined}
+            yield Batch(columns, batch.lines)
+
+
+def _joined(columns: Mapping[str, Sequence[Any]], name: str, rows: int) -> list[str]:  # Any: as files hold it
+    """Return the values of a column that is made of several; empty where one of them is."""
+    parts = (map(identifier, columns.get(part, ("",) * rows)) for part in name.split(JOIN))
+    cells = ([cell.strip() for cell in row] for row in zip(*parts, strict=True))
+    return [" ".join(row) if all(row) else "" for row in cells]
 
 
 @contextmanager

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
+from orienteer.graph.edges import CodedColumn
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS
-from orienteer.ingest.tables.cells import holds
+from orienteer.ingest.tables.cells import holds, is_text
 from orienteer.ingest.tables.forms import MOST_SHAPES, Dates, Form, Numbers, dates_of, is_formed, numbers_of, shape
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.type_names import is_code, is_key, is_year
@@ -53,6 +56,8 @@ TRUTHS = frozenset(
 """The two words, or the one, of columns that say yes or no."""
 MOST_STRANGE = 0.1
 """Share of the different values of a column of numbers that may be none, and are told."""
+FEWEST_BESIDE = 3
+"""Different numbers or dates beside which a word says that there is none."""
 LONGEST_PART, MOST_BLANKS = 40, 4
 """Characters, and blanks, of a part of a list."""
 
@@ -116,6 +121,10 @@ class ColumnProfile:
         """Return how the values are numbers or dates, None where some are neither."""
         if not self.is_whole or not self.counts or self.has_lists or self.shapes is None:
             return None
+        if self.words_beside:
+            others = self.counts.keys() - set(self.words_beside)
+            shapes = Counter(map(shape, others))
+            return dates_of(shapes, others, self.order) or numbers_of(shapes, self.decimal)
         dates = dates_of(self.shapes, self.counts, self.order)
         if dates is not None:
             return dates
@@ -132,6 +141,19 @@ class ColumnProfile:
         # Rows that are called 0.1 and 0.10 are not called by numbers.
         are_names = self.is_key and len({numbers.read(value) for value in self.counts}) < len(self.counts)
         return None if are_names else numbers
+
+    @cached_property
+    def words_beside(self) -> tuple[str, ...]:
+        """Return the words that say why there is no number or date, where all other values are: `not yet`."""
+        words = [value for value in self.counts if not any(map(str.isdigit, value))]
+        others = self.counts.keys() - set(words)
+        if not words or len(others) < FEWEST_BESIDE or len(words) > max(1, MOST_STRANGE * len(others)):
+            return ()
+        shapes = Counter(map(shape, others))
+        form = dates_of(shapes, others) or numbers_of(shapes)
+        is_clear = isinstance(form, Dates) or not all(map(str.isdigit, others))  # rooms are called 101, 102 and Aula
+        is_repeated = len(self.counts) < self.filled and all(self.counts[word] > 1 for word in words)
+        return tuple(words) if form is not None and (is_clear or is_repeated) else ()
 
     @cached_property
     def kind(self) -> Kind:
@@ -200,6 +222,11 @@ class ColumnProfile:
         return not self.has_lists and not any(value[:1] in "[{" for value in self.counts)
 
     @cached_property
+    def has_blanks(self) -> bool:
+        """Return whether most values have a blank, as names of people do."""
+        return self.kind == "name" and 2 * sum(" " in value for value in self.counts) > len(self.counts)
+
+    @cached_property
     def separators(self) -> tuple[str, ...]:
         """Return what may part the values of a cell."""
         bracketed = sum(1 for value in self.counts if value[:1] == "[" and value[-1:] == "]")
@@ -211,7 +238,8 @@ class ColumnProfile:
     def list_separator(self) -> str:
         """Return what parts some cells into short values, of which most are in other cells too; empty for no lists.
 
-        Commas part lists only where cells have different numbers of them: `City, State` is one value.
+        Commas part lists only where cells have different numbers of them, and one has none or parts change places:
+        `City, State` is one value.
         """
         if self.kind not in ("code", "name"):
             return ""
@@ -227,7 +255,7 @@ class ColumnProfile:
             if mark != ",":
                 if len(several) > 1 or recurring:
                     return mark
-            elif 2 * recurring >= len(several) and len(lengths) > 1 and min(lengths) == 1:
+            elif 2 * recurring >= len(several) and len(lengths) > 1 and (min(lengths) == 1 or _move(several)):
                 return mark
         return ""
 
@@ -240,6 +268,15 @@ class ColumnProfile:
         below = min(0, whole[0], *values)
         chance = max(len(whole) / (whole[-1] - below + 1), min(1.0, inside / (max(values) - below + 1)))
         return max(chance, LEAST_CHANCE)
+
+
+def _move(cells: Sequence[Sequence[str]]) -> bool:
+    """Return whether most parts of lists stand at several places of them, as cities before states do not."""
+    places: dict[str, set[int]] = defaultdict(set)
+    for cell in cells:
+        for place, part in enumerate(cell):
+            places[part].add(place)
+    return 2 * sum(1 for found in places.values() if len(found) > 1) > len(places)
 
 
 def _is_code(value: str) -> bool:
@@ -280,8 +317,12 @@ def columns_with_nulls(table: Table, names: Collection[str]) -> set[str]:
 
 
 def _count(profile: ColumnProfile, values: Sequence[Any]) -> None:
+    if isinstance(values, CodedColumn) and is_text(values):
+        counts = np.bincount(values.codes, minlength=len(values.values)).tolist()
+        profile.counts.update({text: count for text, count in zip(values.values, counts, strict=True) if count})
+        return  # few and the same again: never too many
     texts: list[str] = []
-    if set(map(type, values)) <= {str}:
+    if is_text(values):
         texts = list(values)
     else:
         for value in values:

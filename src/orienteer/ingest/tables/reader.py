@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder
@@ -19,13 +19,14 @@ from orienteer.ingest.tables.edges import EdgeMaker
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.links import key_value
 from orienteer.ingest.tables.mapping import ColumnLink, FileMapping
-from orienteer.ingest.tables.nodes import NodeMaker, explode
-from orienteer.ingest.tables.values import identifier, parts_of
+from orienteer.ingest.tables.nodes import LinkCells, NodeMaker, explode
+from orienteer.ingest.tables.values import identifier, parts_of, plain
 from orienteer.records import Node
 
+FindTargets: TypeAlias = Callable[[Any, int], Sequence[str]]  # Any: whatever a file format can hold
+"""Returns the nodes that a cell of a line names."""
 UNRESOLVED = "unresolved"
 """The reason for a value that no row of the other table has."""
-_BATCH = 50_000
 
 
 class _More(NamedTuple):
@@ -85,10 +86,13 @@ class TableReader:
         maker = NodeMaker(self._columns, tally=self._tally, is_text=table.format.is_text, mapping=mapping)
         id_column = _id_column(mapping)
         keys = {column: self._keys[mapping.type or "", column] for column in _keyed(mapping, self._keys)}
-        looks_at_rows = bool(keys) or any(self._more.values())
+        says_more = any(self._more.values())
         for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(table.file)):
-            nodes_of_batch = None if looks_at_rows else maker.as_columns(batch, id_column)
-            if nodes_of_batch is not None and builder.add_nodes(nodes_of_batch):
+            columns = None if says_more else maker.as_columns(batch, id_column, builder)
+            if columns is not None:
+                builder.add_nodes(columns)
+                for column, nodes in keys.items():
+                    _remember(nodes, batch.columns[column], columns.ids)
                 continue
             rows = {line: row for row, line in enumerate(batch.lines)} if keys else {}
             for node, line in maker.of_batch(batch, id_column=id_column, file=table.file):
@@ -103,8 +107,7 @@ class TableReader:
                 if not is_new:
                     self._tally.merge("duplicate", [RowPlace(file=table.file, line=line, value=shown(node.id))])
                 for column, nodes in keys.items():
-                    value = identifier(batch.columns[column][rows[line]]).strip()
-                    nodes[value] = node.id if nodes.get(value, node.id) == node.id else ""
+                    _remember(nodes, [batch.columns[column][rows[line]]], [node.id])
         self._seen |= maker.seen | set(table.columns)
         return maker
 
@@ -136,50 +139,57 @@ class TableReader:
     def _link(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> None:
         """Add the edges of the columns of a table of nodes that name other nodes."""
         own = self._keys[mapping.same[1].node_type, mapping.same[1].key] if mapping.same else None
-        for column, cells in maker.links.items():
+        for column, batches in maker.links.items():
             link = mapping.links[column]
             if link.end:
                 continue
-            pairs: list[tuple[str, str, int]] = []
-            for node_id, value, line in cells:
-                if own is not None:
-                    node_id = own.get(node_id.strip(), "")
-                    if not node_id:
-                        continue  # the row is counted already
-                targets = self._targets(link, value, builder, file=mapping.file, line=line, column=column)
-                pairs += [(node_id, target, line) for target in targets]
-            for part in _parts(pairs):
-                builder.add_edges(
-                    EdgeBatch(
-                        sources=[source for source, _, _ in part],
-                        types=[link.edge_type] * len(part),
-                        targets=[target for _, target, _ in part],
-                        file=mapping.file,
-                        lines=[line for _, _, line in part],
-                    )
-                )
+            targets_of = self._targets(link, builder, file=mapping.file, column=column)
+            if not link.key:  # all nodes are there before the first edge is, for edges number the nodes
+                for cells in batches:
+                    deque(_pairs(cells, own, targets_of), 0)
+            for cells in batches:
+                if found := list(_pairs(cells, own, targets_of)):
+                    starts, ends, lines = zip(*found, strict=True)
+                    builder.add_edges(EdgeBatch(starts, [link.edge_type] * len(found), ends, None, mapping.file, lines))
+            batches.clear()
 
-    def _targets(
-        self, link: ColumnLink, value: Any, builder: GraphBuilder, *, file: str, line: int, column: str
-    ) -> list[str]:  # Any: whatever a file format can hold
-        """Return the nodes that a cell names; nodes are made where the link says so, and what is missing is counted."""
-        parts = list(dict.fromkeys(parts_of(value, link.separator)))
+    def _targets(self, link: ColumnLink, builder: GraphBuilder, *, file: str, column: str) -> FindTargets:
+        """Return what finds the nodes that a cell of a line names, and counts the values that name none."""
+        known: dict[str, tuple[list[str], list[str]]] = {}
+
+        def of_cell(value: Any, line: int) -> Sequence[str]:  # Any: whatever a file format can hold
+            if value.__class__ is not str:
+                found, missing = self._nodes_of(value, link, builder)
+            elif value in known:
+                found, missing = known[value]
+            else:
+                found, missing = known[value] = self._nodes_of(value, link, builder)
+            for text in missing:
+                self._tally.drop(UNRESOLVED, [RowPlace(file=file, line=line, value=f"{column} {text}")])
+            return found
+
+        return of_cell
+
+    def _nodes_of(
+        self, value: Any, link: ColumnLink, builder: GraphBuilder
+    ) -> tuple[list[str], list[str]]:  # Any: whatever a file format can hold
+        """Return the nodes that a value names, made where the link says so; and its parts that name none, and why."""
+        parts = list(dict.fromkeys(parts_of(plain(value), link.separator)))
         if not link.key:
             for part in parts:
                 if not builder.has(f"{link.node_type}:{part}"):
                     builder.add_node(Node(f"{link.node_type}:{part}", link.node_type, part))
-            return [f"{link.node_type}:{part}" for part in parts]
+            return [f"{link.node_type}:{part}" for part in parts], []
         nodes = self._keys[link.node_type, link.key]
-        targets = []
+        found, missing = [], []
         for part in parts:
             key = key_value(part, nodes)
             if key is not None and nodes[key]:
-                targets.append(nodes[key])
+                found.append(nodes[key])
             else:
                 why = "several rows have it" if key is not None else f"no {link.node_type} has it"
-                place = RowPlace(file=file, line=line, value=f"{column} {shown(part)}: {why}")
-                self._tally.drop(UNRESOLVED, [place])
-        return targets
+                missing.append(f"{shown(part)}: {why}")
+        return found, missing
 
     def _read_edges(self, mapped: MappedTable, builder: GraphBuilder) -> None:
         table, mapping = mapped.table, mapped.mapping
@@ -206,17 +216,19 @@ class TableReader:
         """Return a batch with the ids of nodes in place of the keys that name them, a row for each pair of a row."""
         for column, link in mapping.links.items():
             values = batch.columns.get(column, ("",) * len(batch))
+            targets_of = self._targets(link, builder, file=mapping.file, column=column)
             rows, ids = [], []
             for row, value in enumerate(values):
                 if not identifier(value).strip():
                     self._tally.drop("empty id", [RowPlace(file=mapping.file, line=batch.lines[row], value=column)])
                     continue
-                line = batch.lines[row]
-                for target in self._targets(link, value, builder, file=mapping.file, line=line, column=column):
+                for target in targets_of(value, batch.lines[row]):
                     rows.append(row)
                     ids.append(target)
-            columns = {name: [cells[row] for row in rows] for name, cells in batch.columns.items()}
-            batch = Batch({**columns, column: ids}, [batch.lines[row] for row in rows])
+            if rows != list(range(len(batch))):
+                columns = {name: [cells[row] for row in rows] for name, cells in batch.columns.items()}
+                batch = Batch(columns, [batch.lines[row] for row in rows])
+            batch = Batch({**batch.columns, column: ids}, batch.lines)
         return batch
 
 
@@ -229,6 +241,17 @@ def _keyed(mapping: FileMapping, keys: dict[tuple[str, str], dict[str, str]]) ->
     return (column for node_type, column in keys if node_type == mapping.type and column in mapping.columns)
 
 
-def _parts(pairs: Sequence[tuple[str, str, int]]) -> Iterator[list[tuple[str, str, int]]]:
-    rest = iter(pairs)
-    return iter(lambda: list(islice(rest, _BATCH)), [])
+def _pairs(cells: LinkCells, own: Mapping[str, str] | None, targets_of: FindTargets) -> Iterator[tuple[str, str, int]]:
+    """Yield the nodes that cells join, and their lines; `own` has the node of each row that says more of another."""
+    sources = cells.node_ids if own is None else [own.get(each.strip(), "") for each in cells.node_ids]
+    for source, value, line in zip(sources, cells.values, cells.lines, strict=True):
+        if source:  # without its node a row is counted already
+            for target in targets_of(value, line):
+                yield source, target, line
+
+
+def _remember(nodes: dict[str, str], values: Sequence[Any], ids: Sequence[str]) -> None:  # Any: as files hold them
+    """Note the node of each value of a key; empty text for a value of several nodes."""
+    for value, node_id in zip(values, ids, strict=True):
+        text = identifier(value).strip()
+        nodes[text] = node_id if nodes.get(text, node_id) == node_id else ""
