@@ -40,6 +40,7 @@ def test_other_sources_are_refused(harbour, home, cli):
     ("arguments", "message"),
     [
         (["harbour", "--update", "--changed-by", "changed"], "--changed-by is about databases"),
+        (["harbour", "--replan"], "--replan is about a graph's plan, which --update keeps: give both"),
         (["harbour", "--changed-by", "changed"], "--changed-by selects the rows that --update reads again: give both"),
         (["bolt://localhost/films", "harbour", "--update"], "a database is imported alone"),
     ],
@@ -48,3 +49,20 @@ def test_a_property_that_tells_changes_is_for_updates_of_databases(arguments, me
     refused = cli("import", *arguments, "-o", "graph")
     assert (refused.code, message in refused.err) == (2, True)
     assert not (home / "graph").exists()
+
+
+def test_what_a_new_plan_would_decide_is_printed(home, cli):
+    shop = home / "shop"
+    shop.mkdir()
+    (shop / "customers.csv").write_text("customer_id,name,since\nC7,Ada,31/12/2019\nC8,Bob,14/02/2020\n")
+    cli("import", shop, "-o", "graph", "--update")
+    with (shop / "customers.csv").open("a") as file:
+        file.write("C9,Eve,soon\n")
+    told = cli("import", shop, "-o", "graph", "--update").out
+    assert "since would be property" in told
+    assert "is kept as date d/m/y, values of another form as texts; --replan makes it so" in told
+    report = json.loads(cli("import", shop, "-o", "graph", "--update", "--json").out)
+    assert [(each["column"], each["kept"], each["new"]) for each in report["otherwise"]] == [
+        ("since", "date d/m/y", "property")
+    ]
+    assert "would be" not in cli("import", shop, "-o", "graph", "--update", "--replan").out

@@ -115,7 +115,7 @@ def test_sources_may_be_named_in_another_way(source, graph, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("nodes.csv", NODES.replace("text", "definition"), "has other columns"),
+        ("nodes.csv", NODES.replace("text", "definition"), "is read in another way"),
         ("nodes.csv", NODES + "a,Ada,person,wrote more\n", None),
         ("nodes.csv", NODES + "d,D,person,x\nd,D,person,y\n", None),
         ("labels.csv", "code,label\nknows,is a friend of\nkeeps,owns\n", ""),
@@ -158,7 +158,7 @@ def test_tables_that_their_values_tell_are_imported_whole(tmp_path):
     assert update(folder, graph).whole is None
     assert not is_stale(Graph.open(graph).arrays.manifest)
     edited(folder / "orders.csv", ("quick", "late"))
-    assert "the roles of its columns come from its values" in update(folder, graph).whole
+    assert "customer_id leads to rows of other tables" in update(folder, graph).whole
 
 
 def test_a_database_that_comes_beside_tables_is_read(tmp_path):

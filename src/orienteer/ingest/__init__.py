@@ -108,7 +108,7 @@ __getattr__, __dir__, __all__ = face(
         "tables.columns": "Columns as ColumnSpec, EDGE_NAMES, ENDS as END_NAMES, NODE_NAMES",
         "tables.labels": "Labels",
         "tables.mapping": (
-            "ColumnLink, IGNORED as IGNORED_ROLE, link_of, PLAIN as PLAIN_ROLES, PROPERTY as PROPERTY_ROLE"
+            "ColumnLink, FileMapping, IGNORED as IGNORED_ROLE, link_of, PLAIN as PLAIN_ROLES, PROPERTY as PROPERTY_ROLE"
         ),
         "tables.mapping_file": "read_mappings, written as mappings_as_toml",
         "tables.mirror": "clean as clean_edges",

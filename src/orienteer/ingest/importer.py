@@ -20,9 +20,10 @@ from orienteer.ingest.layouts import Layout, layouts_of
 from orienteer.ingest.provenance import describe_import, settled
 from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, Tally, peak_bytes
 from orienteer.ingest.tables import mirror
-from orienteer.ingest.tables.assignment import ImportPlan, plan
+from orienteer.ingest.tables.assignment import Assignment, ImportPlan, emptied
 from orienteer.ingest.tables.columns import Columns
 from orienteer.ingest.tables.inside import is_container
+from orienteer.ingest.tables.kept import Decision, kept_plan
 from orienteer.ingest.tables.kinds import sort_tables
 from orienteer.ingest.tables.known import nodes_line
 from orienteer.ingest.tables.labels import Labels
@@ -56,6 +57,8 @@ class ImportOptions(Options):
 
     force: bool = False
     """Replace a graph at the target."""
+    replan: bool = False
+    """Have an update plan anew how each table is read, where it would keep the graph's plan."""
     strict: bool = False
     """Fail if any row would be dropped or merged."""
     nodes: tuple[Path | TableSpec, ...] = ()
@@ -116,10 +119,12 @@ def imported(
     beside: Beside | None = None,
     open_layout: OpenLayout | None = None,
     tells_plan: bool = True,
+    kept: Sequence[FileMapping] = (),
 ) -> Imported:
     """Import tables as `import_graph` does, and documents by `beside`; with `open_layout` that source alone.
 
-    `tells_plan` reports the plan of each table as progress, before any is read.
+    `tells_plan` reports the plan of each table as progress, before any is read. Mappings that are `kept` stay as far
+    as their tables and columns are there.
     """
     named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
     check_readable(*sources, *named, *(path for path in (options.labels, options.mapping) if path is not None))
@@ -128,7 +133,7 @@ def imported(
     only_counts = target is None
     while True:
         try:
-            importer = Importer(sources, options, unreadable, open_layout)
+            importer = Importer(sources, options, unreadable, open_layout, kept=kept)
             report = _imported(
                 importer, target, options, progress, beside, tells_plan=tells_plan, only_counts=only_counts
             )
@@ -241,9 +246,10 @@ class Importer:
         unreadable: Mapping[Path, str],
         open_layout: OpenLayout | None = None,
         *,
-        as_before: Collection[Path] = (),
+        kept: Sequence[FileMapping] = (),
+        knows_nulls: bool = True,
     ) -> None:
-        """Plan the import; files that are `as_before` are hardly read, see `assignment.plan`."""
+        """Plan the import, around mappings that are kept. Tables may know their null words only when they are read."""
         self._sources, self._options = sources, options
         self.columns = Columns(options.columns, options.private, options.explode)
         self.tally = Tally(hides_rows=bool(self._options.private))
@@ -252,6 +258,10 @@ class Importer:
         self._nodes, self._edges = _specs(options.nodes), _specs(options.edges)
         by_hand = options.nodes or options.edges or options.mapping
         self.layout: Layout | None = None
+        self.knows_nulls = knows_nulls or options.mapping is not None
+        self.became: tuple[str, ...] = ()
+        self.otherwise: tuple[Decision, ...] = ()
+        """What became of the plan that is kept, and what a new one would decide otherwise."""
         if open_layout is not None:
             self.layout = open_layout(self.columns, self.tally)
         elif not by_hand:
@@ -261,14 +271,14 @@ class Importer:
         elif options.mapping is not None:
             self.plan = plan_of(read_mappings(options.mapping), sources, options.mapping)
         else:
-            self.plan = plan(
-                sources,
-                self.columns,
-                nodes=self._nodes,
-                edges=self._edges,
-                without=unreadable.keys(),
-                as_before=as_before,
+            assignment = Assignment(
+                sources, self.columns, nodes=self._nodes, edges=self._edges, without=unreadable.keys()
             )
+            if kept:
+                made, self.became, self.otherwise = kept_plan(kept, assignment)
+            else:
+                made = assignment.around({})
+            self.plan = emptied(made, assignment.drafts) if knows_nulls else made
         self.tally.notes += self.plan.notes
         self._file_notes = {mapped.table.file: mapped.table.notes for mapped in self.plan.tables}
         self.tally.notes += [f"{file}: {note}" for file, found in self._file_notes.items() for note in found.notes]
@@ -278,7 +288,6 @@ class Importer:
             self.tally.notes.append(f"links out of the folder: {len(left_out):,} left out ({names})")
         self.unreadable = tuple(Ignored(file=str(file), reason=reason) for file, reason in unreadable.items())
         self.ignored = [Ignored(file=name, reason="its name is no UTF-8: rename it") for name in misnamed(sources)]
-        self._seen: set[str] = set()
         self.labels = Labels()
 
     @property
@@ -334,6 +343,7 @@ class Importer:
             for table in self.plan.others:
                 if not any([self.labels.read(table, names) for names in types]):
                     reason = "questions, no part of the graph" if asks(table) else f"not clear: {nodes_line(table)}"
+                    reason = f"ignored by {self._options.mapping}" if self._options.mapping else reason
                     self.ignored.append(Ignored(file=str(table.path), reason=reason))
         # Nodes without a type are also called by the folder: `disease` in `disease_ontology`.
         folders = [source for source in self._sources if source.is_dir()]
@@ -360,6 +370,8 @@ class Importer:
         described = describe_import(given, self.files, written_options(self._options))
         described["mapping"] = [mapping.model_dump(mode="json") for mapping in self.mapping]
         described["unreadable"] = [unread.model_dump() for unread in self.unreadable]
+        if self.otherwise:
+            described["otherwise"] = [decision.model_dump() for decision in self.otherwise]
         return described
 
     @property

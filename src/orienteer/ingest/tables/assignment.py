@@ -16,12 +16,12 @@ from orienteer.ingest.tables.draft import Draft
 from orienteer.ingest.tables.ends import with_ends
 from orienteer.ingest.tables.header import bare, headless, is_headless
 from orienteer.ingest.tables.inside import stated_links
-from orienteer.ingest.tables.kinds import SortedTables, sort_tables
-from orienteer.ingest.tables.known import check_columns, edges_mapping, is_value, no_header, nodes_mapping, unclear
+from orienteer.ingest.tables.kinds import sort_tables
+from orienteer.ingest.tables.known import check_columns, edges_mapping, no_header, nodes_mapping, unclear
 from orienteer.ingest.tables.mapper import Mapper
-from orienteer.ingest.tables.mapping import FileMapping
+from orienteer.ingest.tables.mapping import IGNORED, FileMapping
 from orienteer.ingest.tables.plan import EDGE_WORDS, JOIN, Table, table_of, words_in
-from orienteer.ingest.tables.profile import cleaned, columns_with_nulls, profiles_of
+from orienteer.ingest.tables.profile import ColumnProfile, cleaned, columns_with_nulls, profiles_of
 from orienteer.ingest.tables.spec import TableSpec
 from orienteer.ingest.tables.type_names import edge_type_of, words_of
 
@@ -52,8 +52,6 @@ class ImportPlan:
     guesses: tuple[str, ...] = ()
     """What the values told, each with its file: everything that a person may want to settle."""
     notes: tuple[str, ...] = ()
-    by_values: tuple[str, ...] = ()
-    """The files whose columns are told by their values."""
 
     @property
     def nodes(self) -> list[MappedTable]:
@@ -64,6 +62,11 @@ class ImportPlan:
     def edges(self) -> list[MappedTable]:
         """Return the tables whose rows are edges."""
         return [mapped for mapped in self.tables if mapped.mapping.is_of_edges]
+
+    @property
+    def all_tables(self) -> list[Table]:
+        """Return the tables that are read, and those beside them."""
+        return [*(mapped.table for mapped in self.tables), *self.others]
 
     @property
     def directed(self) -> frozenset[str]:
@@ -77,103 +80,85 @@ class ImportPlan:
         return tuple(dict.fromkeys(mapped.table.path for mapped in self.tables))
 
 
-def plan(
-    sources: Sequence[Path],
-    columns: Columns,
-    *,
-    nodes: Sequence[TableSpec] = (),
-    edges: Sequence[TableSpec] = (),
-    without: Collection[Path] = (),
-    as_before: Collection[Path] = (),
-) -> ImportPlan:
-    """Tell how each file is read. Raises `BadInput` that names the option which settles what is not clear.
+class Assignment:
+    """The tables of some sources, and the mappings of each.
 
-    `without` are files that are left out, `UnreadableFile` names one more. A table that is named without its columns
-    takes the place of all that would be recognised. In files that are `as_before` nobody looks for null words where
-    names tell what the columns are: `with_nulls` does so later.
+    Raises `BadInput` that names the option which settles what is not clear. `without` are files that are left out,
+    `UnreadableFile` names one more. A table that is named without its columns takes the place of all that would be
+    recognised.
     """
-    found = sort_tables(
-        sources, columns, by_hand={path.resolve() for path in (*without, *(spec.path for spec in (*nodes, *edges)))}
-    )
-    specs = {spec.path: spec for spec in (*nodes, *edges)}
-    if any(not spec.columns for spec in nodes):
-        found.others += [*found.nodes, *found.unknown]
-        found.nodes, found.unknown = [], []
-    if any(not spec.columns for spec in edges):
-        found.others += found.edges
-        found.edges = []
-    for spec in nodes:
-        table = _named(spec)
-        (found.unknown if spec.columns else found.nodes).append(table)
-    found.edges += [_sure_edges(_named(spec), spec, columns) for spec in edges]
-    return _Assignment(found, columns, specs, as_before).plan()
-
-
-class _Assignment:
-    """The mappings of sorted tables."""
 
     def __init__(
-        self, found: SortedTables, columns: Columns, specs: Mapping[Path, TableSpec], as_before: Collection[Path]
+        self,
+        sources: Sequence[Path],
+        columns: Columns,
+        *,
+        nodes: Sequence[TableSpec] = (),
+        edges: Sequence[TableSpec] = (),
+        without: Collection[Path] = (),
     ) -> None:
-        self._found, self._columns, self._specs = found, columns, specs
-        self._as_before = as_before
-        self._guesses: list[str] = []
-        self._notes: list[str] = []
-
-    def plan(self) -> ImportPlan:
-        """Return how each table is read."""
-        found = self._found
-        mapped, mapper = self._drafted()
-        nodes = [MappedTable(self._cleaned(table), nodes_mapping(table, self._columns)) for table in found.nodes]
-        edges = [MappedTable(self._cleaned(table), self._of_edges(table, mapper)) for table in found.edges]
-        others = [table for table in found.others if table not in found.unknown]
-        if not (nodes or edges or mapped):
-            raise UnclearTables(unclear(others))
-        tables = (*nodes, *mapped, *edges)
-        by_values = tuple(each.table.file for each in mapped)
-        return ImportPlan(
-            tables, tuple(others), tuple(found.ignored), tuple(self._guesses), tuple(self._notes), by_values
+        """Sort the tables, and profile those that only their values can tell."""
+        found = sort_tables(
+            sources, columns, by_hand={path.resolve() for path in (*without, *(spec.path for spec in (*nodes, *edges)))}
         )
+        self._found, self._columns = found, columns
+        self._specs = {spec.path: spec for spec in (*nodes, *edges)}
+        if any(not spec.columns for spec in nodes):
+            found.others += [*found.nodes, *found.unknown]
+            found.nodes, found.unknown = [], []
+        if any(not spec.columns for spec in edges):
+            found.others += found.edges
+            found.edges = []
+        for spec in nodes:
+            table = _named(spec)
+            (found.unknown if spec.columns else found.nodes).append(table)
+        found.edges += [_sure_edges(_named(spec), spec, columns) for spec in edges]
+        self._others = [table for table in found.others if table not in found.unknown]
+        self.drafts = [self._draft(table) for table in found.unknown]
 
-    def _drafted(self) -> tuple[list[MappedTable], Mapper]:
-        """Map the tables that only their values can tell; what they do not tell either is refused, or left aside."""
-        drafts, tables = [], []
-        for table in self._found.unknown:
-            if is_headless(table):
-                raise UnclearTables(no_header(table))
-            spec = self._specs.get(table.path)
-            profiles = profiles_of(table)
-            given = {column: role for role, column in (spec.columns if spec else {}).items() if role != "type"}
-            given |= {
-                column: role.removeprefix("node_")
-                for role, column in self._columns.roles.items()
-                if role in ("id", "name", "text", "aliases", "type", "node_type") and column in table.columns
-            }
-            called = spec.columns.get("type", "") if spec else ""
-            if called in table.columns:
-                given, called = {**given, called: "type"}, ""
-            check_columns(table, given)
-            private = [name for name in self._columns.private if name in table.columns]
-            stored = stored_as(table)
-            if stored is not None and stored.id in table.columns and "id" not in given.values():
-                given = {str(stored.id): "id", **given}
-            draft = Draft(table, CHUNK if table.is_corpus else table.name, profiles, given, called, private)
-            draft.declared = declared_keys(table, self._found.unknown)
-            draft.stated = stated_links(table)
-            draft.joint = [part for name in draft.declared or () for part in name.split(JOIN) if JOIN in name]
-            drafts.append(draft)
-            tables.append(table)
-        mapper = Mapper(drafts, has_edges=bool(self._found.edges))
-        mapped: list[MappedTable] = []
-        for draft, table, mapping in zip(drafts, tables, mapper.mappings, strict=True):
+    def around(self, kept: Mapping[str, FileMapping]) -> ImportPlan:
+        """Return how each table is read if mappings, by file, are kept. Nobody has looked for null words."""
+        found, guesses = self._found, list[str]()
+        drafts = [_fresh(draft, kept.get(draft.file)) for draft in self.drafts]
+        mapper = Mapper(drafts, has_edges=bool(found.edges))
+        mapped = [MappedTable(table, nodes_mapping(table, self._columns)) for table in found.nodes]
+        for draft, mapping in zip(drafts, mapper.mappings, strict=True):
+            table = draft.table
             has_half = words_in(table.path) & EDGE_WORDS and any(ends(table.columns, self._columns))
             if not mapping.is_of_edges and has_half and not self._specs.get(table.path):
                 EdgeRoles.of(table.columns, self._columns, table.path)  # says which end is missing
-            values = {name: profile for name, profile in draft.profiles.items() if name != draft.id_name}
-            self._guesses += [f"{table.file}: {guess}" for guess in (*draft.guesses, *draft.questions)]
-            mapped.append(MappedTable(cleaned(table, values, self._notes), mapping))
-        self._found.unknown = [each.table for each in mapped]
-        return mapped, mapper
+            guesses += [f"{table.file}: {guess}" for guess in (*draft.guesses, *draft.questions)]
+            mapped.append(MappedTable(table, mapping))
+        mapped += [MappedTable(table, kept.get(table.file) or self._of_edges(table, mapper)) for table in found.edges]
+        if not mapped:
+            raise UnclearTables(unclear(self._others))
+        return ImportPlan(tuple(mapped), tuple(self._others), tuple(found.ignored), tuple(guesses))
+
+    def _draft(self, table: Table) -> Draft:
+        """Profile a table that only its values can tell; what they do not tell either is refused."""
+        if is_headless(table):
+            raise UnclearTables(no_header(table))
+        spec = self._specs.get(table.path)
+        given = {column: role for role, column in (spec.columns if spec else {}).items() if role != "type"}
+        given |= {
+            column: role.removeprefix("node_")
+            for role, column in self._columns.roles.items()
+            if role in ("id", "name", "text", "aliases", "type", "node_type") and column in table.columns
+        }
+        called = spec.columns.get("type", "") if spec else ""
+        if called in table.columns:
+            given, called = {**given, called: "type"}, ""
+        check_columns(table, given)
+        private = [name for name in self._columns.private if name in table.columns]
+        stored = stored_as(table)
+        if stored is not None and stored.id in table.columns and "id" not in given.values():
+            given = {str(stored.id): "id", **given}
+        name = CHUNK if table.is_corpus else table.name
+        draft = Draft(table, name, profiles_of(table), given, called, private)
+        draft.declared = declared_keys(table, self._found.unknown)
+        draft.stated = stated_links(table)
+        draft.joint = [part for name in draft.declared or () for part in name.split(JOIN) if JOIN in name]
+        return draft
 
     def _of_edges(self, table: Table, mapper: Mapper) -> FileMapping:
         spec = self._specs.get(table.path)
@@ -188,24 +173,41 @@ class _Assignment:
             mapping = mapping.model_copy(update={"why": "as given", "undirected": spec.undirected})
         return with_ends(mapping, table, mapper, spec) if table.has_header else mapping
 
-    def _cleaned(self, table: Table) -> Table:
-        return table if table.path in self._as_before else with_nulls(table, self._columns, self._notes)
+
+def _fresh(draft: Draft, kept: FileMapping | None) -> Draft:
+    """Return a draft of which nothing is decided yet but what is kept."""
+    called = (kept.type or "") if kept is not None and not kept.is_of_edges else draft.called
+    return replace(draft, called=called, kept=kept, guesses=[], questions=[], links={}, joined={}, names=())
 
 
-def value_columns(table: Table, columns: Columns) -> list[str]:
-    """Return the columns of a table in which null words may stand."""
-    if not table.format.is_text or not table.has_header:
-        return []
-    return [name for name in table.columns if is_value(name, columns)]
+def value_columns(table: Table, mapping: FileMapping, *, has_nodes: bool) -> list[str]:
+    """Return the columns of a table in which null words may stand: all but ids, and what is left out.
+
+    Ends are ids where nodes have a table of their own, which may have one that is called NA.
+    """
+    fixed = mapping.having("id", "prefixed id", IGNORED, *(("source", "target") if has_nodes else ()))
+    return [name for name in table.columns if name not in fixed] if table.format.is_text else []
 
 
-def with_nulls(table: Table, columns: Columns, notes: list[str]) -> Table:
-    """Return a table of text whose columns have known names with its null words known."""
-    names = value_columns(table, columns)
-    if not names:
-        return cleaned(table, {}, notes)
-    with_words = columns_with_nulls(table, names)
-    return cleaned(table, profiles_of(table, with_words) if with_words else {}, notes)
+def emptied(made: ImportPlan, drafts: Sequence[Draft] = ()) -> ImportPlan:
+    """Return a plan whose tables know their null words: of the profiles of drafts, where these are of the table."""
+    notes, by_file, tables = list(made.notes), {draft.file: draft for draft in drafts}, list[MappedTable]()
+    for each in made.tables:
+        draft = by_file.get(each.table.file)
+        profiles = draft.profiles if draft is not None and draft.table == each.table.joining(()) else None
+        names = value_columns(each.table, each.mapping, has_nodes=bool(made.nodes))
+        tables.append(replace(each, table=with_nulls(each.table, names, notes, profiles)))
+    return replace(made, tables=tuple(tables), notes=tuple(notes))
+
+
+def with_nulls(
+    table: Table, names: Sequence[str], notes: list[str], profiles: Mapping[str, ColumnProfile] | None = None
+) -> Table:
+    """Return a table with the null words of some columns known; it is read if there are no profiles of it."""
+    if profiles is None:
+        found = columns_with_nulls(table, names) if names else ()
+        profiles = profiles_of(table, found) if found else {}
+    return cleaned(table, {name: profiles[name] for name in names if name in profiles}, notes)
 
 
 def _named(spec: TableSpec) -> Table:

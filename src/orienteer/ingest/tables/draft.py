@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from orienteer.display import counted
 from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.tables.plan import JOIN, Table
 from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.type_names import header_words, node_type_of, words_of
@@ -104,6 +105,8 @@ class Draft:
     """Columns that are sure to lead to rows of another table: its file, and its key."""
     told_apart: str = ""
     """Its type where another table would have the same one."""
+    kept: FileMapping | None = None
+    """How a graph's plan reads it, which stays."""
     joint: Collection[str] = ()
     """Columns that lead to a row of another table only together."""
     joined: dict[str, ColumnProfile] = field(default_factory=dict)

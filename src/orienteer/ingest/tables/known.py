@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from orienteer.errors import BadInput
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.formats import suffixes
-from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, NodeRoles, plainly
+from orienteer.ingest.tables.columns import Columns, EdgeRoles, NodeRoles
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, Kind
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.type_names import edge_type_of, node_type_of
@@ -104,11 +104,3 @@ def check_columns(table: Table, names: Mapping[str, str] | Sequence[str]) -> Non
     for name in names:
         if not table.has(name):
             raise BadInput(f"{table.file} has no column {name!r}. Its columns are: {', '.join(table.columns)}.")
-
-
-def is_value(name: str, columns: Columns) -> bool:
-    """Return whether a column of known names holds values, in which null words may stand; ids and ends do not."""
-    if name in columns.roles.values():
-        return name in (columns.role("name"), columns.role("text"), columns.role("aliases"), columns.role("weight"))
-    node, edge = (ranks.get(plainly(name), ("", 0))[0] for ranks in (NODE_RANKS, EDGE_RANKS))
-    return node not in ("id", "type") and edge != "type"

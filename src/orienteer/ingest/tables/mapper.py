@@ -33,11 +33,14 @@ class Mapper:
         self._types = {draft.type for draft in drafts}
         self._join()
         self._find()
-        self._edges = {draft.file: joined_columns(draft, drafts) for draft in drafts}
-        self._same = {draft.file: says_more(draft, drafts) for draft in drafts if not self._edges[draft.file]}
-        of_things = [draft for draft in drafts if not self._edges[draft.file]]
-        self.keys = [key for draft in of_things if not self._same[draft.file] for key in draft.keys]
-        self.prefixed = _colliding([key for key in self.keys if key.is_id])
+        self._edges = {draft.file: joined_columns(draft, drafts) for draft in drafts if draft.kept is None}
+        of_things = [d for d in drafts if not (d.kept.is_of_edges if d.kept is not None else self._edges[d.file])]
+        self._same = {draft.file: says_more(draft, drafts) for draft in of_things if draft.kept is None}
+        own = [d for d in of_things if not (d.kept.same if d.kept is not None else self._same[d.file])]
+        self.keys = [key for draft in own for key in draft.keys]
+        kept = {draft.type: draft.kept for draft in own if draft.kept is not None}
+        self.prefixed = _colliding([key for key in self.keys if key.is_id]) - kept.keys()
+        self.prefixed |= {name for name, mapping in kept.items() if mapping.having("prefixed id")}
         """The types whose ids get their type before them."""
         self._kinds = {
             kind_of(name)
@@ -50,10 +53,9 @@ class Mapper:
     def _tell_apart(self) -> None:
         """Give tables that would have one type types of their own, unless they hold more rows of one thing."""
         first: dict[str, Draft] = {}
-        for draft in self._drafts:
+        for draft in sorted(self._drafts, key=lambda draft: not draft.called):
             other = first.setdefault(draft.type, draft)
-            is_more = set(other.profiles) == set(draft.profiles) and bool(draft.unique)
-            if other is draft or is_more or draft.called:
+            if other is draft or draft.called or _is_more(draft, other):
                 continue
             plain, names = edge_type_of(draft.name), {each.type for each in self._drafts}
             numbered = (f"{plain}_{place}" for place in range(2, len(self._drafts) + 2))
@@ -63,6 +65,8 @@ class Mapper:
     def _join(self) -> None:
         """Make columns of several: keys of rows that no column alone has, what leads there, and names of people."""
         for draft in self._drafts:
+            for name in draft.kept.joined if draft.kept is not None else ():
+                draft.join(*name.split(JOIN))
             declared = dict(draft.declared or {})
             pair = joint_key(draft)
             declared |= {JOIN.join(pair): (draft.type, JOIN.join(pair))} if pair else {}
@@ -87,6 +91,10 @@ class Mapper:
         """Find what leads where, then what names the rows, for what others lead to is an id."""
         found = find_links(self._drafts)
         for draft in self._drafts:
+            if draft.kept is not None:
+                draft.id_name = next(iter(draft.kept.having("id", "prefixed id")), None)
+                draft.names = tuple(draft.kept.having("name", "name part"))
+                continue
             links = [link for link in found[draft.file] if link.column in draft.open]
             referred = Counter(
                 link.key
@@ -103,6 +111,10 @@ class Mapper:
             taken = {link.column for link in links if link.to != draft.type or link.bits > SURE}
             draft.names = (named,) if named else name_columns(draft, taken)
         for draft in self._drafts:
+            if draft.kept is not None:
+                kept = {name: link for name, link in draft.kept.links.items() if link.key}
+                draft.links = {n: Link(n, x.node_type, x.key, 1.0, SURE, 1.0, x.separator) for n, x in kept.items()}
+                continue
             draft.links = chosen(draft, found[draft.file], self._drafts) | self._declared(draft)
             if draft.having("name") is None and (set(draft.names) & draft.links.keys() or not draft.names):
                 draft.names = name_columns(draft, draft.links)
@@ -139,7 +151,10 @@ class Mapper:
     @property
     def mappings(self) -> list[FileMapping]:
         """Return how each table is read."""
-        return [self._of_edges(draft) if self._edges[draft.file] else self._of_things(draft) for draft in self._drafts]
+        return [
+            draft.kept or (self._of_edges(draft) if self._edges[draft.file] else self._of_things(draft))
+            for draft in self._drafts
+        ]
 
     def _of_edges(self, draft: Draft) -> FileMapping:
         """Return the mapping of a table whose rows join the things of two columns."""
@@ -244,6 +259,20 @@ class Mapper:
             if name not in draft.given and NODE_RANKS.get(plainly(name), ("", 0))[0] != "name":
                 draft.guesses.append(f"{name}: taken for the name")
         return roles, why
+
+
+def _is_more(draft: Draft, other: Draft) -> bool:
+    """Return whether a table has more rows of the things of another: no key of both is that of rows that differ."""
+    names = list(other.profiles)
+    if set(names) != set(draft.profiles) or not draft.unique:
+        return False
+    for key in (name for name in draft.unique if draft.profiles[name].is_key and other.profiles[name].is_key):
+        if draft.profiles[key].counts.keys().isdisjoint(other.profiles[key].counts):
+            return True
+        place = names.index(key)
+        rows = {row[place]: row for row in other.cells(*names)}
+        return all(rows.get(row[place], row) == row for row in draft.cells(*names))
+    return True
 
 
 def edge_type_of_column(column: str) -> str:

@@ -81,6 +81,33 @@ class FileMapping(Record):
     """The encoding of a text whose bytes do not show it."""
 
     @property
+    def what(self) -> str:
+        """Say what its rows become."""
+        if self.kind == IGNORED:
+            return IGNORED
+        both = "edges that describe their nodes" if self.is_of_edges else "nodes with edges"
+        kind = both if self.kind == "both" and self.columns else self.kind
+        what = {"both": "nodes and edges"}.get(kind, kind)
+        return f"{what}{f' of type {self.type}' if self.type else ''}{', undirected' if self.undirected else ''}"
+
+    def reads_as(self, other: FileMapping) -> bool:
+        """Return whether another mapping makes the same of a table; its path, and what led to it, do not count."""
+        roles = set(self.columns.values()) - {PROPERTY}
+        is_ordered_alike = all(self.having(role) == other.having(role) for role in roles)
+        return self.rows == other.rows and self.columns == other.columns and is_ordered_alike
+
+    @property
+    def rows(self) -> tuple[bool, bool, str | None, bool]:
+        """Return what is decided of its rows: whether they are ignored, or edges, of which type, without direction."""
+        return self.kind == IGNORED, self.is_of_edges, self.type, self.undirected
+
+    def with_columns(self, columns: Mapping[str, str]) -> FileMapping:
+        """Return it with other roles of its columns."""
+        changed = self.model_copy(update={"columns": columns})
+        has_edges = any(link.edge_type for link in changed.links.values())
+        return changed if self.is_of_edges else changed.model_copy(update={"kind": "both" if has_edges else "nodes"})
+
+    @property
     def is_of_edges(self) -> bool:
         """Return whether each row is an edge, and not a node."""
         return any(re.match("(source|target)\\b", role) for role in self.columns.values())
@@ -201,11 +228,7 @@ def rendered(mappings: Iterable[FileMapping]) -> list[str]:
         roles = [f"{column} = {role}" for column, role in mapping.columns.items() if role != PROPERTY]
         properties = mapping.having(PROPERTY)
         roles += [f"properties: {', '.join(properties)}"] if properties else []
-        both = "edges that describe their nodes" if mapping.is_of_edges else "nodes with edges"
-        kind = both if mapping.kind == "both" and mapping.columns else mapping.kind
-        what = {"both": "nodes and edges"}.get(kind, kind)
-        of_type = f" of type {mapping.type}" if mapping.type else ""
-        lines.append(f"{mapping.file}: {what}{of_type}{', undirected' if mapping.undirected else ''}")
+        lines.append(f"{mapping.file}: {mapping.what}")
         lines += [f"    {'; '.join(roles)}"] if roles else []
         lines += [f"    why: {mapping.why}"] if mapping.why else []
         lines += [f"    question: {question}" for question in mapping.questions]

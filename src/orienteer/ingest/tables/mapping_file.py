@@ -12,13 +12,12 @@ from pydantic import ValidationError
 
 from orienteer.errors import BadInput
 from orienteer.ingest.report import Ignored
-from orienteer.ingest.tables.assignment import ImportPlan, MappedTable
+from orienteer.ingest.tables.assignment import ImportPlan, MappedTable, emptied
 from orienteer.ingest.tables.header import headless
 from orienteer.ingest.tables.kinds import tables_of
 from orienteer.ingest.tables.known import check_columns
-from orienteer.ingest.tables.mapping import IGNORED, FileMapping, link_of
+from orienteer.ingest.tables.mapping import IGNORED, ColumnLink, FileMapping, link_of
 from orienteer.ingest.tables.plan import Table, in_encoding
-from orienteer.ingest.tables.profile import cleaned, columns_with_nulls, profiles_of
 
 HEAD = """\
 # How each file is read. Change it and import it with: orienteer import SOURCE -o DIR --mapping THIS_FILE
@@ -83,50 +82,47 @@ def plan_of(mappings: Sequence[FileMapping], sources: Sequence[Path], path: Path
     """Return the plan that a file of mappings makes of some sources; tables that it does not name are left aside."""
     tables, ignored = tables_of(sources)
     mapped: list[MappedTable] = []
-    notes: list[str] = []
     by_file = {_within(table.file, sources): table for table in tables} | {table.file: table for table in tables}
     for mapping in mappings:
         table = by_file.get(mapping.file)
         if table is None:
             raise BadInput(f"{path} names {mapping.file}, which is none of the tables: {', '.join(by_file) or 'none'}")
-        if mapping.kind == "ignored":
-            ignored.append(Ignored(file=table.file, reason=f"ignored by {path}"))
-            continue
         if mapping.encoding:
             table = in_encoding(table, mapping.encoding)
-        named = [name for name in mapping.columns if not table.has(name)]
-        if named and set(mapping.columns) <= {f"column_{place}" for place in range(1, len(table.columns) + 1)}:
-            table = headless(table)
+        table = with_header_of(table, mapping)
         check_columns(table, list(mapping.columns))
-        mapped.append(_cleaned(table, mapping.model_copy(update={"file": table.file}), notes))
-    chosen = {each.table.file for each in mapped} | {each.file for each in ignored}
-    ignored += [Ignored(file=t.file, reason=f"not named by {path}") for t in tables if t.file not in chosen]
-    _check_links(mapped, path)
-    nodes = [each for each in mapped if not each.mapping.is_of_edges]
-    edges = [each for each in mapped if each.mapping.is_of_edges]
-    return ImportPlan((*nodes, *edges), (), tuple(ignored), (), tuple(notes))
+        mapped.append(MappedTable(table, mapping.model_copy(update={"file": table.file})))
+    named = {each.table.file for each in mapped}
+    ignored += [Ignored(file=t.file, reason=f"not named by {path}") for t in tables if t.file not in named]
+    if broken := broken_links(mapped):
+        each, column, link = broken[0]
+        raise BadInput(
+            f"{path}, {each.mapping.file}: {column} leads to {link.node_type}.{link.key}, and no table of "
+            f"nodes of the type {link.node_type} has the column {link.key}"
+        )
+    return emptied(plan_by(mapped, ignored))
 
 
-def _cleaned(table: Table, mapping: FileMapping, notes: list[str]) -> MappedTable:
-    """Return a table of text with its null words known, and its mapping."""
-    fixed = mapping.having("id", "prefixed id", "source", "target", "type", IGNORED)
-    names = [name for name in table.columns if name not in fixed]
-    columns = columns_with_nulls(table, names) if table.format.is_text else set()
-    table = cleaned(table, profiles_of(table, columns) if columns else {}, notes)
-    return MappedTable(table, mapping)
+def plan_by(mapped: Sequence[MappedTable], ignored: Sequence[Ignored]) -> ImportPlan:
+    """Return the plan that reads tables by these mappings. Tables whose mapping ignores them may hold labels."""
+    tables = sorted((x for x in mapped if x.mapping.kind != IGNORED), key=lambda each: each.mapping.is_of_edges)
+    return ImportPlan(tuple(tables), tuple(x.table for x in mapped if x.mapping.kind == IGNORED), tuple(ignored))
 
 
-def _check_links(mapped: Sequence[MappedTable], path: Path) -> None:
-    """Raise `BadInput` if a column leads to a column that no table of nodes has."""
-    of_nodes = [each for each in mapped if not each.mapping.is_of_edges]
+def with_header_of(table: Table, mapping: FileMapping) -> Table:
+    """Return a table without a header where a mapping calls its columns by their places."""
+    named = [name for name in mapping.columns if not table.has(name)]
+    numbers = {f"column_{place}" for place in range(1, len(table.columns) + 1)}
+    return headless(table) if named and set(mapping.columns) <= numbers else table
+
+
+def broken_links(mapped: Iterable[MappedTable]) -> list[tuple[MappedTable, str, ColumnLink]]:
+    """Return the columns that lead to a column that no table of nodes has."""
+    read = [each for each in mapped if each.mapping.kind != IGNORED]
+    of_nodes = [each for each in read if not each.mapping.is_of_edges]
     keys = {(each.mapping.type, name) for each in of_nodes for name in (*each.table.columns, *each.table.joined)}
-    for each in mapped:
-        for column, link in each.mapping.links.items():
-            if link.key and (link.node_type, link.key) not in keys:
-                raise BadInput(
-                    f"{path}, {each.mapping.file}: {column} leads to {link.node_type}.{link.key}, and no table of "
-                    f"nodes of the type {link.node_type} has the column {link.key}"
-                )
+    links = [(each, *link) for each in read for link in each.mapping.links.items()]
+    return [(each, name, link) for each, name, link in links if link.key and (link.node_type, link.key) not in keys]
 
 
 def _within(file: str, sources: Sequence[Path]) -> str:

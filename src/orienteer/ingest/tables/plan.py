@@ -48,7 +48,7 @@ WIDE: Mapping[bytes, str] = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "text in U
 """The same of formats that are always in UTF-8."""
 JOIN = "+"
 """Between the names of columns that are one together."""
-UNNAMED = re.compile(r"(?i)(?:sheet|tabelle|feuille?|feuil|hoja|foglio|blad|ark|\u043b\u0438\u0441\u0442) ?[0-9]+")
+UNNAMED = re.compile(r"(?i)(?:sheet|tabelle|feuille?|feuil|hoja|foglio|blad|ark|\u043b\u0438\u0441\u0442) ?[0-9]*")
 """Names that programs give to sheets."""
 NO_PART, NO_TABLE = "no part of the graph", "no table"
 """Why a file of a folder is ignored."""

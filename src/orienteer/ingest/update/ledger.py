@@ -48,7 +48,6 @@ class LedgerFile(Record):
     modified: int
     """Nanoseconds."""
     sha256: str
-    columns: tuple[str, ...] = ()
     mapping: FileMapping | None = None
     """None for a file whose rows are not noted."""
     edge_types: tuple[str, ...] = ()
@@ -61,12 +60,6 @@ class LedgerFile(Record):
     def is_of_edges(self) -> bool:
         """Return whether each of its rows is an edge."""
         return self.mapping is not None and self.mapping.is_of_edges
-
-    def is_read_as(self, mapping: FileMapping) -> bool:
-        """Return whether its columns were read by the same mapping; the spelling of its path does not count."""
-        if self.mapping is None or list(self.mapping.columns) != list(mapping.columns):
-            return False
-        return self.mapping == mapping.model_copy(update={"file": self.mapping.file})
 
     def is_as_before(self, path: Path) -> bool:
         """Return whether a file has the same size and time, or else the same content."""

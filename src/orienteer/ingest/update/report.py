@@ -9,6 +9,7 @@ from orienteer.display import counted
 from orienteer.graph.format import Manifest
 from orienteer.graph.store import Graph
 from orienteer.ingest.report import Report, Tally
+from orienteer.ingest.tables.kept import Decision
 from orienteer.ingest.update.difference import Difference
 from orienteer.ingest.update.ledger import LedgerAbout
 from orienteer.records import Record
@@ -61,6 +62,10 @@ class UpdateReport(Report):
 
     whole: str | None = None
     """Why everything was imported; None if only what changed was read."""
+    became: tuple[str, ...] = ()
+    """What became of the plan that is kept: tables and columns that came, went, or lead nowhere any more."""
+    otherwise: tuple[Decision, ...] = ()
+    """What a new plan would decide otherwise."""
     files: FilesCompared = FilesCompared()
     database: DatabaseRead | None = None
     """What was read of the graph's database."""
@@ -70,8 +75,9 @@ class UpdateReport(Report):
 
     def render(self, *, is_verbose: bool = False) -> str:
         """Return the report as text for people."""
+        plan = [*self.became, *(decision.line for decision in self.otherwise)]
         if self.whole is not None:
-            return f"imported everything: {self.whole}\n{super().render(is_verbose=is_verbose)}"
+            return "\n".join([f"imported everything: {self.whole}", *plan, super().render(is_verbose=is_verbose)])
         nodes = self.nodes_changed
         came = sum(change.came for change in self.edges_changed.values())
         went = sum(change.went for change in self.edges_changed.values())
@@ -80,6 +86,7 @@ class UpdateReport(Report):
             f"nodes: {nodes.came:,} came, {nodes.changed:,} changed, {nodes.went:,} went",
             f"edges: {came:,} came, {went:,} went",
             *(f"  {name}: {change.came:,} came, {change.went:,} went" for name, change in self.edges_changed.items()),
+            *plan,
         ]
         return "\n".join([*lines, super().render(is_verbose=is_verbose)])
 

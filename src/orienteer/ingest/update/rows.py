@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -49,13 +48,18 @@ class SourceTable:
     """The table knows its null words."""
 
     @property
+    def value_columns(self) -> list[str]:
+        """Return the columns in which null words may stand."""
+        return value_columns(self.table, self.mapping, has_nodes=self.has_nodes)
+
+    @property
     def path(self) -> str:
         """Return its path in the ledger."""
         return str(self.table.path.resolve())
 
     def batches(self, rows: int, tally: Tally) -> Iterator[Batch]:
         """Read the table in batches. Raises `HasNullWords`."""
-        watched = [] if self.is_profiled else value_columns(self.table, self.columns)
+        watched = [] if self.is_profiled else self.value_columns
         for batch in self.table.batches(rows=rows, drop=tally.dropping(self.table.file)):
             if any(holds(batch.columns[name], NULL_WORDS) for name in watched):
                 raise HasNullWords
@@ -73,9 +77,7 @@ class SourceTable:
                 yield maker.of_batch(batch)
 
 
-def tables_by_rows(
-    importer: Importer, options: ImportOptions, *, not_profiled: Collection[Path] = ()
-) -> list[SourceTable]:
+def tables_by_rows(importer: Importer, options: ImportOptions) -> list[SourceTable]:
     """Return the tables of an import, in the order of reading, if an update can follow their rows.
 
     It can if what a row gives depends on the row alone, and on which other nodes and edges there are. Raises
@@ -86,13 +88,9 @@ def tables_by_rows(
         raise FullImportRequired("the source is read as a whole, not by rows")
     if importer.unreadable:
         raise FullImportRequired(f"{importer.unreadable[0].file} cannot be read")
-    if plan.by_values:
-        raise FullImportRequired(
-            f"{plan.by_values[0]}: the roles of its columns come from its values, and any row may change them"
-        )
     has_nodes = bool(plan.nodes)
     tables = [
-        SourceTable(mapped.table, mapped.mapping, importer.columns, has_nodes, mapped.table.path not in not_profiled)
+        SourceTable(mapped.table, mapped.mapping, importer.columns, has_nodes, importer.knows_nulls)
         for mapped in (*plan.nodes, *plan.edges)
     ]
     for mapping in (source.mapping for source in tables):

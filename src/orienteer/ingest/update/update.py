@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.errors import BadInput
+from orienteer.errors import BadInput, BadOption, DuplicateNode
 from orienteer.graph import pieces, publication
 from orienteer.graph.builder import Progress
 from orienteer.graph.edges import NodeNumbers, id_hashes
@@ -34,10 +34,9 @@ from orienteer.ingest.provenance import (
 from orienteer.ingest.report import EMPTY_ID, Ignored, Tally, peak_bytes
 from orienteer.ingest.tables.assignment import with_nulls
 from orienteer.ingest.tables.edges import Extra
-from orienteer.ingest.tables.mapping import FileMapping
+from orienteer.ingest.tables.kept import Decision
+from orienteer.ingest.tables.mapping import IGNORED, FileMapping
 from orienteer.ingest.tables.mirror import differing_note
-from orienteer.ingest.tables.plan import listing
-from orienteer.ingest.tables.profile import cleaned
 from orienteer.ingest.update.difference import (
     Difference,
     FullImportRequired,
@@ -88,6 +87,8 @@ def update_graph(
     `import_graph` does.
     """
     started = time.perf_counter()
+    if options.replan and options.mapping is not None:
+        raise BadOption("--mapping says how every table is read: leave out --replan")
     if not is_graph(target):
         return _import_all(sources, target, options, progress, f"{target} was no graph")
     manifest = read_manifest(target, read_pointer(target))
@@ -101,8 +102,8 @@ def update_graph(
     if other := other or options_differ(manifest, options, target):
         if not options.force:
             raise BadInput(f"{other}: --force imports it whole, or name another folder with -o")
-        return _import_all(sources, target, options, progress, other)
-    if manifest.made_by == __version__ and not is_stale(manifest):
+        return _import_all(sources, target, options.model_copy(update={"replan": True}), progress, other)
+    if manifest.made_by == __version__ and not is_stale(manifest) and not options.replan:
         report = _unchanged(manifest, read_ledger(target, manifest.generation))
     else:
         try:
@@ -130,8 +131,16 @@ def _import_all(
 ) -> UpdateReport:
     """Import everything, and write the ledger."""
     started = time.perf_counter()
-    before = _stamps(read_manifest(target, read_pointer(target))) if is_graph(target) else {}
-    made = imported(sources, target, options=options.model_copy(update={"force": True}), progress=progress)
+    manifest = read_manifest(target, read_pointer(target)) if is_graph(target) else None
+    before = _stamps(manifest) if manifest is not None else {}
+    kept = kept_mappings(manifest, options) if manifest is not None else []
+    forced = options.model_copy(update={"force": True})
+    try:
+        made = imported(sources, target, options=forced, progress=progress, kept=kept)
+    except DuplicateNode as error:
+        if not kept:
+            raise
+        raise DuplicateNode(f"{error} The ids are those of the graph's plan: --replan makes a new one.") from error
     _write_ledger(target, made.importer, options)
     now = _stamps(read_manifest(target, read_pointer(target)))
     files = FilesCompared(
@@ -141,7 +150,17 @@ def _import_all(
         gone=tuple(path for path in before if path not in now),
     )
     costs = {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
-    return UpdateReport(**{**dict(made.report), **costs, "whole": why, "files": files})
+    plan = {"became": made.importer.became, "otherwise": made.importer.otherwise}
+    return UpdateReport(**{**dict(made.report), **costs, **plan, "whole": why, "files": files})
+
+
+def kept_mappings(manifest: Manifest, options: ImportOptions) -> list[FileMapping]:
+    """Return the plan of a graph that an update keeps; none if it makes a new one, or a person's file is the plan."""
+    if options.replan or options.mapping is not None or is_chunk_graph(manifest):
+        return []
+    return [
+        mapping for mapping in listed(manifest, "mapping", FileMapping) if mapping.columns or mapping.kind == IGNORED
+    ]
 
 
 def _stamps(manifest: Manifest) -> dict[str, TableStamp]:
@@ -199,7 +218,7 @@ def _read_again(
 def _stamp(source: SourceTable) -> LedgerFile:
     """Return the state of a table before its rows are read."""
     about = stamped(source.table.path.resolve())
-    return about.model_copy(update={"columns": source.table.columns, "mapping": source.mapping})
+    return about.model_copy(update={"mapping": source.mapping})
 
 
 def _noted(file: LedgerFile, rows: NodeRows | EdgeRows, tally: Tally) -> LedgerFile:
@@ -230,10 +249,11 @@ def _update_by_rows(sources: Sequence[Path], target: Path, options: ImportOption
             raise FullImportRequired("nothing was noted of its rows yet, which the next update will know")
         unchanged = {path for path, file in ledger.tables.items() if file.is_as_before(Path(path))}
         if ledger.about.why_whole:
+            if options.replan:
+                raise FullImportRequired(ledger.about.why_whole)
             return _restamp(graph, ledger, unchanged, work)
-        later = [path for source in sources for path in listing(source)] if options.mapping is None else []
-        importer = Importer(sources, options, {}, as_before=later)
-        tables = tables_by_rows(importer, options, not_profiled=later)
+        importer = Importer(sources, options, {}, kept=kept_mappings(before, options), knows_nulls=False)
+        tables = tables_by_rows(importer, options)
         return _RowUpdate(graph, ledger, importer, tables, unchanged, strict=options.strict).publish(work)
 
 
@@ -271,6 +291,7 @@ def _unchanged(manifest: Manifest, ledger: Ledger | None) -> UpdateReport:
         mapping=tuple(listed(manifest, "mapping", FileMapping)),
         unreadable=tuple(Ignored(file=name, reason=reason) for name, reason in unread_files(manifest)),
         files=FilesCompared(unchanged=len(listed(manifest, "sources", TableStamp))),
+        otherwise=tuple(listed(manifest, "otherwise", Decision)),
     )
 
 
@@ -328,9 +349,7 @@ class _RowUpdate:
         before, tally = self._ledger.tables.get(source.path), Tally(hides_rows=bool(source.columns.private))
         if before is None:
             return _Table(source, _stamp(source), False, tally)
-        if before.columns != source.table.columns:
-            raise FullImportRequired(f"{source.mapping.file} has other columns")
-        if not before.is_read_as(source.mapping):
+        if before.mapping is None or not before.mapping.reads_as(source.mapping):
             raise FullImportRequired(f"{source.mapping.file} is read in another way")
         if source.path not in self._unchanged:
             return _Table(source, _stamp(source), False, tally)
@@ -364,10 +383,6 @@ class _RowUpdate:
         symmetric = {name for name, each in changes.items() if each.is_symmetric} | self._undirected
         difference = Difference(change, changes, edge_types, symmetric, self._extras(changes))
         notes = list(self._importer.tally.notes)
-        for table in self._tables:
-            if not table.is_unchanged and not table.source.is_profiled:
-                # Read only to note a foreign encoding.
-                cleaned(table.source.table, {}, notes)
         tally = self._dropped(about, edges)
         manifest = publish(
             self._graph,
@@ -414,6 +429,8 @@ class _RowUpdate:
             **graph_facts(manifest, tally),
             ignored=tuple(self._importer.ignored),
             mapping=self._importer.mapping,
+            became=self._importer.became,
+            otherwise=self._importer.otherwise,
             notes=(*notes, *([differing_note(count)] if count else [])),
             files=FilesCompared(
                 unchanged=len(self._unchanged),
@@ -496,6 +513,6 @@ class _RowUpdate:
         try:
             yield
         except HasNullWords:
-            known = with_nulls(table.source.table, table.source.columns, self._importer.tally.notes)
+            known = with_nulls(table.source.table, table.source.value_columns, self._importer.tally.notes)
             table.source = replace(table.source, table=known, is_profiled=True)
             raise

@@ -119,6 +119,9 @@ def import_(
     update: Annotated[
         bool, typer.Option("--update", help="Bring the graph up to date: read only what has changed since.")
     ] = False,
+    replan: Annotated[
+        bool, typer.Option("--replan", help="With --update: plan anew how each table is read, which else stays.")
+    ] = False,
     changed_by: Annotated[
         str,
         typer.Option(
@@ -133,7 +136,9 @@ def import_(
     """Make a graph from tables of nodes and edges, or from a database, and report dropped rows with the reasons."""
     if changed_by and not update:
         raise UsageError("--changed-by selects the rows that --update reads again: give both")
-    options = tables.options(sources, force=force).model_copy(update={"changed_by": changed_by})
+    if replan and not update:
+        raise UsageError("--replan is about a graph's plan, which --update keeps: give both")
+    options = tables.options(sources, force=force).model_copy(update={"changed_by": changed_by, "replan": replan})
     with file_trouble("name a folder that can be written with -o"):
         report = (
             _updated(out, sources or [], target, options) if update else _imported(out, sources or [], target, options)
