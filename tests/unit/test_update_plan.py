@@ -323,10 +323,10 @@ def roles(graph):
 
 
 def test_a_value_of_another_form_does_not_change_its_column(shop, graph):
-    add(shop / "customers.csv", "C10,Ida,soon")
+    add(shop / "customers.csv", "C10,Ida,soon", "C11,Jo,later")
     report = update(shop, graph)
     assert [(each.column, each.kept, each.new) for each in report.otherwise] == [("since", "date d/m/y", "property")]
-    assert "1 of 4 values are no number or date (soon)" in report.otherwise[0].line
+    assert "since would be property, and is kept as date d/m/y, values of another" in report.otherwise[0].line
     held = Graph.open(graph)
     assert [held.node(name).properties["since"] for name in ("C7", "C10")] == ["2019-12-31", "soon"]
     assert update(shop, graph).otherwise == report.otherwise  # until it is settled, also where nothing is read
@@ -397,10 +397,10 @@ def test_letters_stay_while_the_file_does_not_show_others(shop, graph):
 
 def test_the_plan_is_found_whatever_the_folder_is_called_by(shop, graph, monkeypatch):
     monkeypatch.chdir(shop.parent)
-    add(shop / "customers.csv", "C10,Ida,soon")
+    add(shop / "customers.csv", "C10,Ida,soon", "C11,Jo,later")
     update(shop.relative_to(shop.parent), graph)
     monkeypatch.chdir(shop)
-    add(shop / "customers.csv", "C11,Ute,06/06/2022")
+    add(shop / "customers.csv", "C12,Ute,06/06/2022")
     report = update_graph([shop.parent / "shop"], graph, options=ImportOptions())
     assert (report.became, [each.kept for each in report.otherwise]) == ((), ["date d/m/y"])
 
