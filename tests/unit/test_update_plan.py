@@ -454,3 +454,26 @@ def test_what_was_left_aside_is_read_when_nothing_else_is_there(tmp_path):
     report = update(folder, graph)
     assert report.node_types["call"] == 3
     assert "all is planned anew" in report.became[-1]
+
+
+def test_columns_that_are_a_key_together_stay_one(tmp_path):
+    folder, graph = tmp_path / "hall", tmp_path / "graph"
+    folder.mkdir()
+    seats = [(row, seat) for row in "ABC" for seat in (1, 2, 3, 4)]
+    (folder / "seats.csv").write_text("row,seat,price\n" + "".join(f"{r},{s},{9 + s}.50\n" for r, s in seats))
+    lines = "".join(f"{100 + n},{r},{s},Guest {n}\n" for n, (r, s) in enumerate(seats[::2]))
+    (folder / "bookings.csv").write_text("booking,row,seat,guest\n" + lines)
+    update(folder, graph)
+    before = roles(graph)
+    assert "row+seat" in before["seats.csv"]
+    add(folder / "seats.csv", "D,1,9.50", "A,1,9.75")  # the second has the key of the first row
+    add(folder / "bookings.csv", "300,D,1,Guest Z")
+    report, refusal = tried(folder, graph)
+    assert report is None
+    assert "--replan makes a new one" in refusal
+    text = (folder / "seats.csv").read_text()
+    (folder / "seats.csv").write_text(text.replace("A,1,9.75\n", ""))
+    report = update(folder, graph)
+    assert not report.became
+    assert roles(graph) == before
+    check_same(by_file(folder, graph, tmp_path / "other"), graph)
