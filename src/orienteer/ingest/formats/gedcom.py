@@ -11,6 +11,7 @@ from orienteer.errors import BadInput
 from orienteer.ingest.bounds import DEEPEST
 from orienteer.ingest.formats.letters import read_text
 from orienteer.ingest.formats.nested import NestedTable
+from orienteer.ingest.formats.table import columns_of
 
 SUFFIXES = (".ged",)
 TABLES = {"INDI": "person", "FAM": "family"}
@@ -54,7 +55,7 @@ def tables_of(path: Path) -> list[NestedTable]:
             stack.append(TAGS.get(tag, tag.lower()))
             _add(record, " ".join(stack), value)
     tables = [
-        NestedTable(TABLES[tag], tag, rows, dict.fromkeys(LEADS[tag][1], (LEADS[tag][0], "id")))
+        NestedTable(TABLES[tag], tag, columns_of(rows), dict.fromkeys(LEADS[tag][1], (LEADS[tag][0], "id")))
         for tag, rows in records.items()
         if rows
     ]

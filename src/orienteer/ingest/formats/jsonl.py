@@ -1,34 +1,31 @@
 """JSON lines: one object a line.
 
-A part of the file at a time, some thousands of lines: by Arrow as columns where it reads them as Python's `json` does,
-else all its objects at once, and line by line where something is wrong with one of them.
+Some thousand lines at a time: all at once, and line by line where something is wrong with one of them.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
-
-import numpy as np
+from typing import Any, TextIO
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import DEEPEST, is_deep, parsed
-from orienteer.ingest.formats.arrow import BOM, ahead, has_arrow
-from orienteer.ingest.formats.arrow_objects import ObjectParser
-from orienteer.ingest.formats.files import opened, opened_text
-from orienteer.ingest.formats.table import Batch, Drop, ObjectRows, is_sparse, is_unicode, shown
+from orienteer.ingest.formats.files import opened_text
+from orienteer.ingest.formats.table import Batch, Drop, ObjectRows, is_unicode, shown
 
 PEEKED = 100
 """Objects whose keys are taken for the table's columns before it is read."""
 BLOCK = 1 << 23
-"""Bytes that are taken from a file at once, and more only for a longer line."""
+"""Characters of lines that are taken from a file at once, and more only for a longer line."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 """What an escaped letter begins with that may be half of one."""
+_BETWEEN = "\ue000"
+"""A letter for private use, which is put between lines that have none."""
+_ESCAPED = re.compile(r"\\u[eE]000")
 
 
 class JsonLines:
@@ -36,124 +33,78 @@ class JsonLines:
 
     def columns(self, path: Path) -> tuple[str, ...]:
         """Return the keys of the first objects, in the order in which they come."""
-        with opened_text(path) as text:
-            parsed = (parse(line, path, number) for number, line in enumerate(text, 1) if line.strip())
-            return tuple(dict.fromkeys(key for row in islice(parsed, PEEKED) for key in row))
+        return tuple(dict.fromkeys(key for row in first_objects(path) for key in row))
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Read the objects in batches; a line that is no JSON object is an error."""
-        with opened(path, has_lines=True) as raw:
-            for part, columns in ahead(_parsed(raw, rows)):
-                if columns is None:
-                    columns = _columns_at_once(part)
-                if columns is None:
-                    yield from _line_by_line(part, path, drop)
-                elif part.line_count:
-                    yield Batch(columns, range(part.line, part.line + part.line_count))
+        with opened_text(path) as text:
+            for taken in objects_of(text, path, rows=rows, drop=drop):
+                yield taken.batch()
 
 
-class _Part(NamedTuple):
-    """Some whole lines of a file."""
-
-    content: bytes
-    line: int
-    """The number of the first."""
-    line_count: int
+def first_objects(path: Path) -> list[dict[str, Any]]:  # Any: JSON values
+    """Return the objects of the first lines. Raises `BadInput` for a line that holds none."""
+    with opened_text(path) as text:
+        return list(islice((parse(line, path, number) for number, line in enumerate(text, 1) if line.strip()), PEEKED))
 
 
-Columns = dict[str, Sequence[Any]]  # Any: JSON values
+def objects_of(text: TextIO, path: Path, *, rows: int, drop: Drop) -> Iterator[ObjectRows]:
+    """Read the objects, at most so many at once. Raises `BadInput` for a line that is no JSON object."""
+    number = 1
+    while block := text.readlines(BLOCK):
+        for begin in range(0, len(block), rows):
+            lines = block[begin : begin + rows]
+            at_once = _at_once(lines, number)
+            yield from _line_by_line(lines, number, path, drop) if at_once is None else (at_once,)
+            number += len(lines)
 
 
-def _parsed(raw: BinaryIO, rows: int) -> Iterator[tuple[_Part, Columns | None]]:
-    """Yield the parts of a file of at most so many lines, and their columns where Arrow reads them."""
-    parser = ObjectParser() if has_arrow() else None
-    for part in _parts(raw, rows):
-        yield part, parser.columns(part.content, part.line_count) if parser else None
+def _at_once(lines: Sequence[str], first: int) -> ObjectRows | None:
+    """Return the objects of lines, each of which is one in Unicode and nothing else; None where one is not.
 
-
-def _parts(raw: BinaryIO, rows: int) -> Iterator[_Part]:
-    line = 1
-    for content in _blocks(raw):
-        ends = np.flatnonzero(np.frombuffer(content, np.uint8) == ord("\n"))[rows - 1 :: rows] + 1
-        begin = 0
-        for end in dict.fromkeys([*ends.tolist(), len(content)]):
-            part = content[begin:end]
-            count = _line_count(part)
-            yield _Part(part, line, count)
-            line += count
-            begin = end
-
-
-def _blocks(raw: BinaryIO) -> Iterator[bytes]:
-    """Yield a file in parts that end with a line."""
-    waiting = raw.read(BLOCK).removeprefix(BOM)
-    while content := raw.read(BLOCK):
-        waiting += content
-        end = max(waiting.rfind(b"\n"), waiting.rfind(b"\r", 0, -1)) + 1  # a CR at the end may be half of a CR LF
-        if end:
-            yield waiting[:end]
-            waiting = waiting[end:]
-    if waiting:
-        yield waiting
-
-
-def _line_count(content: bytes) -> int:
-    """Count the lines of a text as Python does: they end with LF, CR, or both."""
-    ends = int(np.count_nonzero(np.frombuffer(content, np.uint8) == ord("\n")))
-    if b"\r" in content:
-        ends += content.count(b"\r") - content.count(b"\r\n")
-    return ends + (not content.endswith((b"\n", b"\r")))
-
-
-def _columns_at_once(part: _Part) -> Columns | None:
-    """Return the columns of lines, each of which is an object in UTF-8 and nothing else; None where one is not."""
+    They are parsed as one list, with a text between them that no line has: where it comes back between any two values,
+    each line is one value.
+    """
+    between = f',"{_BETWEEN}",'
+    whole = f"[{between.join(lines)}]"
+    if whole.count(_BETWEEN) >= len(lines) or _ESCAPED.search(whole) or not is_unicode(whole):
+        return None
     try:
-        text = part.content.decode().replace("\r\n", "\n")
-        rows = _objects(text)
+        values = json.loads(whole)
     except (ValueError, RecursionError):
         return None
-    names = dict.fromkeys(chain.from_iterable(rows))
-    if len(rows) < part.line_count or is_sparse(len(names) * len(rows), sum(map(len, rows))):
+    rows = values[::2]
+    if len(rows) != len(lines) or values[1::2] != [_BETWEEN] * (len(rows) - 1) or set(map(type, rows)) != {dict}:
         return None
-    if _SURROGATE.search(text) and not is_unicode(json.dumps(rows, ensure_ascii=False)):
+    if whole.count("[") + whole.count("{") > len(rows) + DEEPEST and any(map(_is_deep, lines, rows)):
         return None
-    return {name: [row.get(name) for row in rows] for name in names}
+    if _SURROGATE.search(whole) and not is_unicode(json.dumps(rows, ensure_ascii=False)):
+        return None
+    names = dict.fromkeys(chain.from_iterable(set(map(tuple, rows))))
+    taken = ObjectRows(rows, list(range(first, first + len(rows))), names, sum(map(len, rows)))
+    return None if taken.is_full else taken
 
 
-def _objects(text: str) -> list[dict[str, Any]]:  # Any: JSON values
-    """Return the objects of lines. Raises `ValueError` or `RecursionError` for anything else."""
-    decode, rows, at, has_deep = json.JSONDecoder().raw_decode, [], 0, text.count("[") + text.count("{") > DEEPEST
-    while at < len(text):
-        begin = at
-        row, at = decode(text, at)
-        if not isinstance(row, dict) or not text.startswith("\n", at) and at < len(text):
-            raise ValueError(text[begin:at])
-        if has_deep and text.count("[", begin, at) + text.count("{", begin, at) > DEEPEST and is_deep(row):
-            raise ValueError(text[begin:at])
-        rows.append(row)
-        at += 1
-    return rows
+def _is_deep(line: str, row: dict[str, Any]) -> bool:  # Any: JSON values
+    return line.count("[") + line.count("{") > DEEPEST and is_deep(row)
 
 
-def _line_by_line(part: _Part, path: Path, drop: Drop) -> Iterator[Batch]:
+def _line_by_line(lines: Sequence[str], first: int, path: Path, drop: Drop) -> Iterator[ObjectRows]:
     """Read lines one after another, and tell what is wrong with one of them, and where."""
     taken = ObjectRows()
-    for number, line in enumerate(io.StringIO(part.content.decode("utf-8", "surrogateescape"), newline=""), part.line):
+    for number, line in enumerate(lines, first):
         if not line.strip():
             continue
-        if not is_unicode(line):
-            drop("bad encoding", number, shown(line))
-            continue
-        row = parse(line, path, number)
-        if _SURROGATE.search(line) and not is_unicode(json.dumps(row, ensure_ascii=False)):
+        row = parse(line, path, number) if is_unicode(line) else {}
+        if not is_unicode(line) or _SURROGATE.search(line) and not is_unicode(json.dumps(row, ensure_ascii=False)):
             drop("bad encoding", number, shown(line))
             continue
         taken.add(row, number)
         if taken.is_full:
-            yield taken.batch()
+            yield taken
             taken = ObjectRows()
     if taken.rows:
-        yield taken.batch()
+        yield taken
 
 
 def parse(line: str, path: Path, number: int) -> dict[str, Any]:  # Any: JSON values

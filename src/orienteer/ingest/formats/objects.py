@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import datetime
 import re
+from array import array
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import DEEPEST, memory_told, parsed
-from orienteer.ingest.formats.arrow import BOM
-from orienteer.ingest.formats.files import opened, stem, suffix, whole_json
+from orienteer.ingest.formats.files import measured, opened, opened_text, stem, suffix, whole_json
+from orienteer.ingest.formats.jsonl import JsonLines, first_objects, objects_of
 from orienteer.ingest.formats.letters import read_text
-from orienteer.ingest.formats.nested import NestedTable, tables_within
+from orienteer.ingest.formats.nested import NestedTable, Row, tables_of_rows, tables_within
+from orienteer.ingest.formats.table import NODE_ROWS, Batch, Drop
 
 JSON, YAML, LINES = (".json",), (".yaml", ".yml"), (".jsonl", ".ndjson")
 SUFFIXES = (*JSON, *YAML)
 FEWEST_VALUES = 1 << 20
 """Values that the aliases of any file may stand for."""
-MOST_LINES = 1 << 25
-"""Bytes of lines of JSON whose objects become tables: more are streamed, and keep objects in cells."""
-PEEKED = 100
-"""Lines that show whether there are objects within objects."""
+MOST_LINES = 1 << 28
+"""Bytes of lines of JSON whose objects become tables, which are held: more are streamed, and keep objects in cells."""
 MOST_YAML = 1 << 25
 """Characters of a YAML file: reading it takes a second a megabyte."""
 
@@ -35,25 +36,45 @@ def tables_of(path: Path) -> list[NestedTable]:
 
 
 def tables_of_lines(path: Path) -> list[NestedTable]:
-    """Return the tables of lines of JSON with objects within them; empty for others, and for long or damaged files."""
-    with memory_told(path), opened(path) as raw:
-        content = raw.read(MOST_LINES + 1)
-        if len(content) > MOST_LINES:
-            return []
-        lines = [line for line in content.removeprefix(BOM).splitlines() if line.strip()]
-        try:
-            if not any(_has_objects(parsed(line)) for line in lines[:PEEKED]):
-                return []
-            rows = [parsed(line) for line in lines]
-        except ValueError:
-            return []  # the reader of lines says where they are broken
-    return tables_within(rows, stem(path))
+    """Return the tables of lines of JSON with objects within them; empty for others.
+
+    Raises `BadInput` for a line that is no JSON object.
+    """
+    if not any(map(_has_objects, first_objects(path))):
+        return []
+    dropped: list[tuple[str, int, str]] = []
+    table = NestedTable(stem(path), "", lines=array("q"), dropped=dropped)
+
+    def rows_in(text: TextIO) -> Iterator[list[Row]]:
+        for taken in objects_of(text, path, rows=NODE_ROWS, drop=lambda *told: dropped.append(told)):
+            if measured(text).unpacked > MOST_LINES:
+                break
+            table.lines.extend(taken.lines)
+            yield taken.rows
+
+    with memory_told(path), opened_text(path) as text:
+        tables = tables_of_rows(rows_in(text), table)
+        if tables and measured(text).unpacked <= MOST_LINES:
+            return tables
+    reason = f"more than {MOST_LINES >> 20} MB of lines, or too many different keys: part it to have tables of them"
+    return [_InCells(table.name, "", said=(f"objects stay in the cells of their rows, for it has {reason}",))]
 
 
-def _has_objects(row: Any) -> bool:  # Any: JSON
+class _InCells(NestedTable):
+    """Lines whose objects stay in the cells of their rows."""
+
+    def columns(self, path: Path) -> tuple[str, ...]:
+        """Return the keys of the first rows."""
+        return JsonLines().columns(path)
+
+    def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
+        """Read the rows in batches."""
+        return JsonLines().batches(path, rows=rows, drop=drop, header=header)
+
+
+def _has_objects(row: Mapping[str, Any]) -> bool:  # Any: JSON
     """Return whether an object has objects, or lists of them."""
-    inner = row.values() if isinstance(row, dict) else ()
-    return any(isinstance(each[0] if isinstance(each, list) and each else each, dict) for each in inner)
+    return any(isinstance(each[0] if isinstance(each, list) and each else each, dict) for each in row.values())
 
 
 def _json(path: Path) -> Any:  # Any: JSON

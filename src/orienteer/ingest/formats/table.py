@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -125,13 +127,13 @@ def is_sparse(cells: int, filled: int) -> bool:
 class ObjectRows:
     """Objects that wait to be a batch. Each has its own keys, and a batch has a cell for each key of any of them."""
 
-    rows: list[Mapping[str, Any]] = field(default_factory=list)  # Any: JSON values
+    rows: list[dict[str, Any]] = field(default_factory=list)  # Any: JSON values
     lines: list[int] = field(default_factory=list)
     names: dict[str, None] = field(default_factory=dict)
     filled: int = 0
     """Cells that say something."""
 
-    def add(self, row: Mapping[str, Any], line: int) -> None:
+    def add(self, row: dict[str, Any], line: int) -> None:
         """Take an object in."""
         self.rows.append(row)
         self.lines.append(line)
@@ -145,8 +147,17 @@ class ObjectRows:
         return is_sparse(len(self.names) * len(self.rows), self.filled)
 
     def batch(self) -> Batch:
-        """Return the objects as a batch."""
-        return Batch({name: [row.get(name) for row in self.rows] for name in self.names}, self.lines)
+        """Return the objects as a batch; lines one after another are kept as a range, which takes no memory."""
+        run = range(self.lines[0], self.lines[-1] + 1)
+        return Batch(columns_of(self.rows), run if len(run) == len(self.lines) else self.lines)
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:  # Any: JSON values
+    """Return objects as columns, in the order in which their keys come; None where an object lacks a key."""
+    shapes = dict.fromkeys(map(tuple, rows))
+    if len(shapes) == 1:  # nearly always, and faster
+        return {name: list(map(itemgetter(name), rows)) for name in next(iter(shapes))}
+    return {name: [row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(shapes))}
 
 
 def shown(value: object) -> str:
