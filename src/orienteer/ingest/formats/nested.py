@@ -13,11 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, repeat
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from orienteer.ingest.formats.table import NODE_ROWS, Batch, Drop, FileNotes, columns_of, is_unicode
+from orienteer.ingest.formats.table import Batch, Drop, FileNotes, columns_of, undecodable
 
 Row = dict[str, Any]  # Any: JSON values, here and below
 GENERIC = frozenset(
@@ -89,16 +90,11 @@ class NestedTable:
         for first in range(0, size, rows):
             columns = {name: values[first : first + rows] for name, values in self.cells.items()}
             batch = Batch(columns, lines[first : first + rows])
-            bad = {row for values in columns.values() for row in _undecodable(values)}
+            texts = ([cell if isinstance(cell, str) else "" for cell in cells] for cells in columns.values())
+            bad = undecodable(texts)
             for row in sorted(bad):
                 drop("bad encoding", batch.lines[row], "")
             yield batch.without(bad)
-
-
-def _undecodable(values: Sequence[Any]) -> list[int]:
-    """Return the places of texts with halves of letters."""
-    texts = [value if isinstance(value, str) else "" for value in values]
-    return [] if is_unicode("".join(texts)) else [row for row, text in enumerate(texts) if not is_unicode(text)]
 
 
 def tables_within(value: Any, name: str) -> list[NestedTable]:
@@ -107,8 +103,7 @@ def tables_within(value: Any, name: str) -> list[NestedTable]:
     for called, rows in _row_sets(value, (), name):
         label = called.rpartition(".")[2]
         own = name if label.casefold() in GENERIC or not label else label
-        parts = (rows[first : first + NODE_ROWS] for first in range(0, len(rows), NODE_ROWS))
-        found += tables_of_rows(parts, NestedTable(own, called))
+        found += tables_of_rows([rows], NestedTable(own, called))
     for place, table in enumerate(found):  # `a.b` beside the `b` within `a`
         table.called = _untaken(table.called, {each.called for each in found[:place]})
     if found and isinstance(value, dict) and found[0].called:
@@ -212,26 +207,26 @@ class _Objects:
         self._known: dict[tuple[Any, ...], int] | None = {} if are_compared else None
         self._added = self._filled = 0
 
-    def add(self, rows: list[Row]) -> Sequence[int]:
+    def add(self, rows: Sequence[Row]) -> Sequence[int]:
         """Take objects in, and return their numbers."""
         self._added += len(rows)
+        numbers: Sequence[int] = range(self.count, self.count + len(rows))
         if self.maps:
             self.maps += rows
-            return range(len(self.maps) - len(rows), len(self.maps))
+            self.count += len(rows)
+            return numbers
         parts: dict[tuple[str, Kind], Sequence[Any]] = {}
         for name, values in columns_of(rows).items():
             self._part(name, values, parts)
-        for key in parts.keys() - self.columns.keys():
-            self.columns[key] = [None] * self.count
+        for key in parts:
+            self.columns.setdefault(key, [None] * self.count)
         parts = {key: parts.get(key) or [None] * len(rows) for key in self.columns}
-        numbers: Sequence[int] = range(self.count, self.count + len(rows))
-        if self._known is not None:
-            numbers, new = [], []
-            for place, cells in enumerate(zip(*map(_hashable, parts.values()), strict=True) if parts else ((),) * len(rows)):
-                number = self._known.setdefault(cells, self.count + len(new))
-                if number == self.count + len(new):
-                    new.append(place)
-                numbers.append(number)
+        if (known := self._known) is not None:
+            contents = list(zip(*map(_hashable, parts.values()), strict=True)) or [()] * len(rows)
+            places = dict(zip(reversed(contents), range(len(rows))[::-1], strict=True))
+            new = sorted(place for content, place in places.items() if content not in known)
+            known.update(zip(map(contents.__getitem__, new), numbers, strict=False))
+            numbers = list(map(known.__getitem__, contents))
             parts = {key: [values[place] for place in new] for key, values in parts.items()}
             self.count += len(new)
             if self.count > max(COMPARED, RECURRING * self._added):
@@ -242,8 +237,7 @@ class _Objects:
             self.columns[key] += values
             self._filled += len(values) - values.count(None)
         if len(self.columns) * self.count > MOST_CELLS + MOST_EMPTY * self._filled:
-            self.maps = list(map(self.object, range(self.count)))
-            self.columns = {}
+            self.maps, self.columns = list(map(self.object, range(self.count))), {}
         return numbers
 
     def _part(self, name: str, values: Sequence[Any], parts: dict[tuple[str, Kind], Sequence[Any]]) -> None:
@@ -253,40 +247,47 @@ class _Objects:
             parts[name, "plain"] = _shared(values) if types == {str} else values
             return
         kinds = list(map(_kind, values))
-        within = self.within.get(name) or _Objects()
-        if "object" in kinds:
-            numbers = iter(within.add([value for value, kind in zip(values, kinds, strict=True) if kind == "object"]))
-            parts[name, "object"] = [next(numbers) if kind == "object" else None for kind in kinds]
-        if "objects" in kinds:
-            lists = [value if kind == "objects" else () for value, kind in zip(values, kinds, strict=True)]
-            numbers = iter(within.add([one for several in lists for one in several]))
-            parts[name, "objects"] = [tuple(islice(numbers, len(several))) or None for several in lists]
-        if "plain" in kinds:
-            parts[name, "plain"] = [v if kind == "plain" else None for v, kind in zip(values, kinds, strict=True)]
-        if within.count or within.maps:
-            self.within[name] = within
+        for kind in dict.fromkeys(filter(None, kinds)):
+            cells = [value if each == kind else None for value, each in zip(values, kinds, strict=True)]
+            if kind == "objects":
+                numbers = iter(self._within(name).add([one for several in cells if several for one in several]))
+                cells = [tuple(islice(numbers, len(several))) if several else None for several in cells]
+            elif kind == "object":
+                numbers = iter(self._within(name).add(list(filter(None, cells))))
+                cells = [next(numbers) if one else None for one in cells]
+            parts[name, kind] = cells
+
+    def _within(self, name: str) -> _Objects:
+        return self.within.setdefault(name, _Objects())
 
     def object(self, number: int) -> Row:
         """Return an object, without what says nothing."""
         if self.maps:
             return self.maps[number]
-        told = ((name, self.value(name, kind, values[number])) for (name, kind), values in self.columns.items())
-        return {name: value for name, value in told if value is not None}
+        told = ((key, self.value(*key, values[number])) for key, values in self.columns.items())
+        return {name: value for (name, _), value in told if value is not None}
 
     def value(self, name: str, kind: Kind, cell: Any) -> Any:
-        """Return what a cell of a column stands for."""
+        """Return what a cell of a column stands for: itself, an object, or several."""
         if kind == "plain" or cell is None:
             return cell
         return self.within[name].object(cell) if kind == "object" else list(map(self.within[name].object, cell))
 
+    def found(self, rows: Sequence[int], cells: Sequence[Any]) -> _Found:
+        """Return these objects as those of the rows that have any."""
+        if None in cells:
+            rows = [row for row, cell in zip(rows, cells, strict=True) if cell is not None]
+            cells = [cell for cell in cells if cell is not None]
+        return _Found(self, rows, cells)
+
 
 def _kind(value: Any) -> Kind | None:
     """Return what a value is; None if it says nothing."""
-    if isinstance(value, dict):
-        return "object" if 0 < len(value) <= MOST_KEYS else "plain" if value else None
-    if isinstance(value, list):
-        return "objects" if value and all(isinstance(one, dict) and one for one in value) else "plain" if value else None
-    return "plain" if value is not None else None
+    if isinstance(value, dict) and value:
+        return "object" if len(value) <= MOST_KEYS else "plain"
+    if isinstance(value, list) and value:
+        return "objects" if all(isinstance(one, dict) and one for one in value) else "plain"
+    return None if value is None or value == {} or value == [] else "plain"
 
 
 def _hashable(values: Sequence[Any]) -> Sequence[Any]:
@@ -302,66 +303,135 @@ def _shared(texts: Sequence[str]) -> Sequence[str]:
 
 @dataclass(eq=False)
 class _Found:
-    """The objects of one path within the rows of a table: the row and the number of each."""
+    """The objects of one path within the rows of a table."""
 
     objects: _Objects
-    rows: list[int] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
-    lists: set[int] = field(default_factory=set)
-    """The rows that have a list of them."""
+    rows: Sequence[int]
+    cells: Sequence[Any]
+    """Of each of these rows the number of its object, or those of its list of objects."""
 
-    def key_values(self, key: str) -> list[str | int]:
-        """Return the key of each object."""
-        values = self.objects.columns[key, "plain"]
-        return [values[number] for number in self.numbers]
+    @cached_property
+    def numbers(self) -> Sequence[int]:
+        """The number of each object."""
+        if tuple not in map(type, self.cells):
+            return self.cells
+        return [number for cell in self.cells for number in (cell if isinstance(cell, tuple) else (cell,))]
+
+    @cached_property
+    def different(self) -> list[int]:
+        """The numbers, each once."""
+        return list(dict.fromkeys(self.numbers))
+
+    @cached_property
+    def key(self) -> str | None:
+        """The key by which they are things: an id, or one that recurs always with the same object; None for others."""
+        columns = self.objects.columns
+        plain = {
+            name: [cells[number] for number in self.different]
+            for (name, kind), cells in columns.items()
+            if kind == "plain"
+        }
+        names = [name for name, (value, *_) in plain.items() if isinstance(value, str) or OWN_KEY.fullmatch(name)]
+        for name in sorted(names, key=lambda name: (ID.fullmatch(name) is None, OWN_KEY.fullmatch(name) is None)):
+            keys = list(map(str, plain[name]))
+            size = len(set(keys))
+            is_recurring = size <= RECURRING * len(self.numbers) and len(columns) > 1
+            if not set(map(type, plain[name])) <= {str, int} or not (is_recurring or ID.fullmatch(name)):
+                continue
+            if size == len(keys) or len(set(zip(keys, *map(_scalars, plain.values()), strict=True))) == size:
+                return name
+        return None
+
+    @cached_property
+    def keys(self) -> dict[str, int]:
+        """By the text of its key a number of each thing."""
+        values = self.objects.columns[self.key or "", "plain"]
+        return {str(values[number]): number for number in self.different}
+
+    @property
+    def leading(self) -> Iterator[Any]:
+        """The keys of the things of each row."""
+        values = self.objects.columns[self.key or "", "plain"]
+        return ([values[one] for one in cell] if isinstance(cell, tuple) else values[cell] for cell in self.cells)
+
+
+def _scalars(values: Sequence[Any]) -> Sequence[Any]:
+    """Return values to be compared, without lists and objects."""
+    return _hashable([None if isinstance(value, list | dict) else value for value in values])
 
 
 def _flattened(table: NestedTable, objects: _Objects, numbers: Sequence[int]) -> list[NestedTable]:
     """Fill a table with objects, and return it with the tables of what is within them."""
     size, found = len(numbers), dict[str, _Found]()
-    _spread(objects, range(size), numbers, table.cells, found, "", size)
+    _spread(_Found(objects, range(size), numbers), "", table.cells, found, size)
     tables = [table]
-    for path, (key, places) in _joined(found).items():
-        label = path.rpartition(".")[2]
-        below = NestedTable(label, f"{table.called}.{path}" if table.called else path)
-        if key is None:
+    for path, places in _joined(found).items():
+        below = NestedTable(path.rpartition(".")[2], f"{table.called}.{path}" if table.called else path)
+        here = found[path]
+        if here.key is None:
             column, keys = _key_of(table, size)
             name = f"{_singular(table.name)}_{column.strip('_#')}"
             below.links[name] = (table.called, column)
-            below.cells[name] = [keys[row] for row in found[path].rows]
-            tables += _flattened(below, found[path].objects, found[path].numbers)
+            pairs = zip(here.rows, here.cells, strict=True)
+            below.cells[name] = [keys[row] for row, cell in pairs for _ in (cell if isinstance(cell, tuple) else (0,))]
+            tables += _flattened(below, here.objects, here.numbers)
             continue
-        tables += _flattened(below, *_once([found[place] for place in places], key))
+        tables += _flattened(below, *_once([found[place] for place in places]))
         for place in places:
-            table.links[place] = (below.called, key)
-            table.cells[place] = _leading(found[place], key, table.cells.get(place, repeat(None, size)))
+            table.links[place] = (below.called, here.key)
+            before = list(table.cells.get(place, [None] * size))
+            table.cells[place] = _scattered(found[place].leading, found[place].rows, before)
     return tables
 
 
-def _leading(found: _Found, key: str, before: Iterable[Any]) -> list[Any]:
-    """Return a column of the keys of the objects that rows had, and what the column said in other rows."""
-    cells = list(before)
-    for row in found.lists:
-        cells[row] = []
-    for row, value in zip(found.rows, found.key_values(key), strict=True):
-        if row in found.lists:
-            cells[row].append(value)
-        else:
-            cells[row] = value
-    return cells
+def _spread(here: _Found, path: str, columns: dict[str, Sequence[Any]], found: dict[str, _Found], size: int) -> None:
+    """Put plain values into the columns of a table, with their path; keep things and lists of objects apart."""
+    single: dict[str, _Found] = {}
+    for (name, kind), values in here.objects.columns.items():
+        full, within = f"{path}{name}", here.objects.within.get(name)
+        is_all = isinstance(here.cells, range) and len(here.cells) == here.objects.count
+        cells = values if is_all else [values[number] for number in here.cells]
+        if kind != "plain" and within is not None and not within.maps:
+            places = within.found(here.rows, cells)
+            if kind == "object":
+                single[full] = places
+            elif places.rows:
+                _put(found, full, places)
+        elif is_all or any(cell is not None for cell in cells):
+            told = [here.objects.value(name, kind, cell) for cell in cells] if kind != "plain" else cells
+            columns[_untaken(full, columns)] = told if len(told) == size else _scattered(told, here.rows, [None] * size)
+    for full, places in single.items():
+        if places.rows and places.key is None:
+            _spread(places, f"{full}.", columns, found, size)
+        elif places.rows:
+            _put(found, full, places)
 
 
-def _once(places: Sequence[_Found], key: str) -> tuple[_Objects, Sequence[int]]:
-    """Return the objects of some paths, those of one key as one."""
-    if len(places) == 1:
-        different = list(dict.fromkeys(places[0].numbers))
-        if len(set(map(str, places[0].key_values(key)))) == len(different):
-            return places[0].objects, different
+def _put(found: dict[str, _Found], path: str, places: _Found) -> None:
+    """Add objects to those of their path."""
+    there = found.get(path)
+    if there is not None and there.objects is places.objects:  # one object in some rows, lists of them in others
+        places = _Found(there.objects, [*there.rows, *places.rows], [*there.cells, *places.cells])
+    elif there is not None:  # `a.b` beside the `b` within `a`
+        path = _untaken(path, found)
+    found[path] = places
+
+
+def _scattered(cells: Iterable[Any], rows: Iterable[int], column: list[Any]) -> list[Any]:
+    """Put the cells of some rows into a column."""
+    for row, cell in zip(rows, cells, strict=True):
+        column[row] = cell
+    return column
+
+
+def _once(places: Sequence[_Found]) -> tuple[_Objects, Sequence[int]]:
+    """Return the things of some paths, those of one key as one."""
+    if len(places) == 1 and len(places[0].keys) == len(places[0].different):
+        return places[0].objects, places[0].different
     known: dict[str, Row] = {}
     for found in places:
-        for number in dict.fromkeys(found.numbers):
-            thing = found.objects.object(number)
-            _add(known.setdefault(str(thing[key]), {}), thing)
+        for thing in map(found.objects.object, found.different):
+            _add(known.setdefault(str(thing[found.key]), {}), thing)
     objects = _Objects()
     return objects, objects.add(list(known.values()))
 
@@ -396,99 +466,21 @@ def _singular(name: str) -> str:
     return name[:-1] if name.endswith("s") and not name.endswith("ss") else name
 
 
-def _spread(
-    objects: _Objects,
-    rows: Sequence[int],
-    numbers: Sequence[int],
-    cells: dict[str, Sequence[Any]],
-    found: dict[str, _Found],
-    path: str,
-    size: int,
-) -> None:
-    """Put plain values of the objects that rows have into columns with their path; keep things and lists apart."""
-    single: dict[str, _Found] = {}
-    for (name, kind), values in objects.columns.items():
-        full, within = f"{path}{name}", objects.within.get(name)
-        if kind == "plain" or within is None or within.maps:
-            told = values if kind == "plain" else [objects.value(name, kind, cell) for cell in values]
-            if len(rows) == size == objects.count and isinstance(numbers, range):
-                cells[_untaken(full, cells)] = told
-            elif any(told[number] is not None for number in numbers):
-                column: list[Any] = [None] * size
-                for row, number in zip(rows, numbers, strict=True):
-                    column[row] = told[number]
-                cells[_untaken(full, cells)] = column
-            continue
-        here = [(row, values[number]) for row, number in zip(rows, numbers, strict=True) if values[number] is not None]
-        if kind == "object" and here:
-            single[full] = _Found(within, *map(list, zip(*here, strict=True)))
-        elif here:
-            lists = found.setdefault(full, _Found(within))
-            lists.rows += [row for row, several in here for _ in several]
-            lists.numbers += [number for _, several in here for number in several]
-            lists.lists.update(row for row, _ in here)
-    for full, objects_there in single.items():
-        if own_key(objects_there) is None:
-            _spread(objects_there.objects, objects_there.rows, objects_there.numbers, cells, found, f"{full}.", size)
-        else:
-            both = found.setdefault(full, _Found(objects_there.objects))
-            both.rows += objects_there.rows
-            both.numbers += objects_there.numbers
-
-
-def own_key(found: _Found) -> str | None:
-    """Return the key by which objects are things: an id, or one that recurs always with the same object; else None."""
-    columns, first = found.objects.columns, found.numbers[0]
-    told = {name: values for (name, kind), values in columns.items() if values[first] is not None}
-    names = [name for name, values in told.items() if isinstance(values[first], str) or OWN_KEY.fullmatch(name)]
-    names.sort(key=lambda name: (ID.fullmatch(name) is None, OWN_KEY.fullmatch(name) is None))
-    different = list(dict.fromkeys(found.numbers))
-    plain = [values for (_, kind), values in columns.items() if kind == "plain"]
-    for name in names:
-        values = [told[name][number] for number in different]
-        if not set(map(type, values)) <= {str, int}:
-            continue
-        texts = list(map(str, values))
-        keys = set(texts)
-        if not ID.fullmatch(name) and (len(keys) > RECURRING * len(found.numbers) or len(told) < 2):
-            continue
-        if len(keys) == len(different):
-            return name
-        seen: dict[str, tuple[Any, ...]] = {}
-        rows = zip(*(_scalars([values[number] for number in different]) for values in plain), strict=True)
-        if all(seen.setdefault(text, row) == row for text, row in zip(texts, rows, strict=True)):
-            return name
-    return None
-
-
-def _scalars(values: Sequence[Any]) -> Sequence[Any]:
-    """Return values to be compared, without lists and objects."""
-    return _hashable([None if isinstance(value, list | dict) else value for value in values])
-
-
-def _joined(found: Mapping[str, _Found]) -> dict[str, tuple[str | None, list[str]]]:
+def _joined(found: Mapping[str, _Found]) -> dict[str, list[str]]:
     """Return the paths within rows by what they hold: `author` and `reviewers` with the same ids are one table."""
-    keys = {path: own_key(places) for path, places in found.items()}
-    things = {
-        path: dict(zip(map(str, found[path].key_values(key)), found[path].numbers, strict=True))
-        for path, key in keys.items()
-        if key is not None
-    }
-    joined: dict[str, tuple[str | None, list[str]]] = {}
-    for path in sorted(found, key=lambda path: -len(things.get(path, ()))):
-        key = keys[path]
-        alike = (other for other in joined if key is not None and keys[other] == key)
-        agreeing = (
-            other for other in alike if _agree(found[path].objects, things[path], found[other].objects, things[other])
-        )
-        joined.setdefault(next(agreeing, path), (key, []))[1].append(path)
+    joined: dict[str, list[str]] = {}
+    for path in sorted(found, key=lambda path: -len(found[path].keys) if found[path].key else 0):
+        same = next((other for other in joined if _agree(found[path], found[other])), path)
+        joined.setdefault(same, []).append(path)
     return joined
 
 
-def _agree(objects: _Objects, some: Mapping[str, int], other: _Objects, others: Mapping[str, int]) -> bool:
-    """Return whether most objects are among others, and say nothing else there."""
-    common = some.keys() & others.keys()
-    if 2 * len(common) <= len(some):
+def _agree(some: _Found, others: _Found) -> bool:
+    """Return whether things have the same key, most are among others, and they say nothing else there."""
+    if some.key is None or some.key != others.key:
         return False
-    pairs = ((objects.object(some[key]), other.object(others[key])) for key in common)
-    return all(there.get(name) == value for here, there in pairs for name, value in here.items())
+    common = some.keys.keys() & others.keys.keys()
+    pairs = ((some.objects.object(some.keys[key]), others.objects.object(others.keys[key])) for key in common)
+    return 2 * len(common) > len(some.keys) and all(
+        there.get(name) == value for here, there in pairs for name, value in here.items()
+    )
