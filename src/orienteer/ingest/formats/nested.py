@@ -14,9 +14,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from orienteer.ingest.formats.table import Batch, Drop, FileNotes, columns_of, undecodable
 
@@ -51,7 +51,6 @@ RECURRING = 0.9
 """Share of different keys among objects, up to which they recur."""
 COMPARED = 20_000
 """Objects of a path that are compared with each other, even if they do not recur."""
-Kind: TypeAlias = Literal["plain", "object", "objects"]
 
 
 @dataclass(eq=False)
@@ -198,10 +197,9 @@ class _Objects:
 
     def __init__(self, *, are_compared: bool = True) -> None:
         self.count = 0
-        self.columns: dict[tuple[str, Kind], list[Any]] = {}
-        """By key: plain values, the number of an object, or those of several. None where an object says nothing."""
+        self.columns: dict[tuple[str, bool], list[Any]] = {}
+        """By key, plain values, and numbers of objects within: of one, or of a list. None where nothing is said."""
         self.within: dict[str, _Objects] = {}
-        """By key the objects within these."""
         self.maps: list[Row] = []
         """The objects themselves, where they are maps, and have no columns."""
         self._known: dict[tuple[Any, ...], int] | None = {} if are_compared else None
@@ -209,85 +207,72 @@ class _Objects:
 
     def add(self, rows: Sequence[Row]) -> Sequence[int]:
         """Take objects in, and return their numbers."""
-        self._added += len(rows)
         numbers: Sequence[int] = range(self.count, self.count + len(rows))
+        self._added += len(rows)
+        self.count += len(rows)
         if self.maps:
             self.maps += rows
-            self.count += len(rows)
             return numbers
-        parts: dict[tuple[str, Kind], Sequence[Any]] = {}
-        for name, values in columns_of(rows).items():
-            self._part(name, values, parts)
+        parts = {key: cells for name, values in columns_of(rows).items() for key, cells in self._parts(name, values)}
         for key in parts:
-            self.columns.setdefault(key, [None] * self.count)
+            self.columns.setdefault(key, [None] * numbers[0])
         parts = {key: parts.get(key) or [None] * len(rows) for key in self.columns}
         if (known := self._known) is not None:
             contents = list(zip(*map(_hashable, parts.values()), strict=True)) or [()] * len(rows)
-            places = dict(zip(reversed(contents), range(len(rows))[::-1], strict=True))
-            new = sorted(place for content, place in places.items() if content not in known)
-            known.update(zip(map(contents.__getitem__, new), numbers, strict=False))
+            first = dict(zip(reversed(contents), range(len(rows))[::-1], strict=True))
+            new = sorted(place for content, place in first.items() if content not in known)
+            known.update(zip([contents[place] for place in new], numbers, strict=False))
+            parts = {key: [cells[place] for place in new] for key, cells in parts.items()}
+            self.count = numbers[0] + len(new)
             numbers = list(map(known.__getitem__, contents))
-            parts = {key: [values[place] for place in new] for key, values in parts.items()}
-            self.count += len(new)
             if self.count > max(COMPARED, RECURRING * self._added):
                 self._known = None
-        else:
-            self.count += len(rows)
-        for key, values in parts.items():
-            self.columns[key] += values
-            self._filled += len(values) - values.count(None)
+        for key, cells in parts.items():
+            self.columns[key] += cells
+            self._filled += len(cells) - cells.count(None)
         if len(self.columns) * self.count > MOST_CELLS + MOST_EMPTY * self._filled:
             self.maps, self.columns = list(map(self.object, range(self.count))), {}
         return numbers
 
-    def _part(self, name: str, values: Sequence[Any], parts: dict[tuple[str, Kind], Sequence[Any]]) -> None:
-        """Part the values of a key: plain ones, objects, and lists of objects."""
+    def _parts(self, name: str, values: Sequence[Any]) -> Iterator[tuple[tuple[str, bool], Sequence[Any]]]:
+        """Yield the plain values of a key, and the numbers of the objects within."""
         types = set(map(type, values))
         if types.isdisjoint((dict, list)):
-            parts[name, "plain"] = _shared(values) if types == {str} else values
+            yield (name, True), _shared(values) if types == {str} else values
             return
-        kinds = list(map(_kind, values))
-        for kind in dict.fromkeys(filter(None, kinds)):
-            cells = [value if each == kind else None for value, each in zip(values, kinds, strict=True)]
-            if kind == "objects":
-                numbers = iter(self._within(name).add([one for several in cells if several for one in several]))
-                cells = [tuple(islice(numbers, len(several))) if several else None for several in cells]
-            elif kind == "object":
-                numbers = iter(self._within(name).add(list(filter(None, cells))))
-                cells = [next(numbers) if one else None for one in cells]
-            parts[name, kind] = cells
-
-    def _within(self, name: str) -> _Objects:
-        return self.within.setdefault(name, _Objects())
+        members = list(map(_members, values))
+        plain = [None if inner or value in ({}, []) else value for value, inner in zip(values, members, strict=True)]
+        if plain.count(None) < len(plain):
+            yield (name, True), plain
+        if any(members):
+            within = self.within.setdefault(name, _Objects())
+            numbers = iter(within.add(list(chain.from_iterable(members))))
+            several = [tuple(islice(numbers, len(inner))) for inner in members]
+            pairs = zip(several, values, strict=True)
+            yield (
+                (name, False),
+                [(inner if isinstance(value, list) else inner[0]) if inner else None for inner, value in pairs],
+            )
 
     def object(self, number: int) -> Row:
         """Return an object, without what says nothing."""
         if self.maps:
             return self.maps[number]
-        told = ((key, self.value(*key, values[number])) for key, values in self.columns.items())
-        return {name: value for (name, _), value in told if value is not None}
+        told = ((name, self.value(name, is_plain, cells[number])) for (name, is_plain), cells in self.columns.items())
+        return {name: value for name, value in told if value is not None}
 
-    def value(self, name: str, kind: Kind, cell: Any) -> Any:
+    def value(self, name: str, is_plain: bool, cell: Any) -> Any:
         """Return what a cell of a column stands for: itself, an object, or several."""
-        if kind == "plain" or cell is None:
+        if is_plain or cell is None:
             return cell
-        return self.within[name].object(cell) if kind == "object" else list(map(self.within[name].object, cell))
-
-    def found(self, rows: Sequence[int], cells: Sequence[Any]) -> _Found:
-        """Return these objects as those of the rows that have any."""
-        if None in cells:
-            rows = [row for row, cell in zip(rows, cells, strict=True) if cell is not None]
-            cells = [cell for cell in cells if cell is not None]
-        return _Found(self, rows, cells)
+        return list(map(self.within[name].object, cell)) if isinstance(cell, tuple) else self.within[name].object(cell)
 
 
-def _kind(value: Any) -> Kind | None:
-    """Return what a value is; None if it says nothing."""
-    if isinstance(value, dict) and value:
-        return "object" if len(value) <= MOST_KEYS else "plain"
-    if isinstance(value, list) and value:
-        return "objects" if all(isinstance(one, dict) and one for one in value) else "plain"
-    return None if value is None or value == {} or value == [] else "plain"
+def _members(value: Any) -> Sequence[Row]:
+    """Return the objects that a value is, or has in a list; none where it is something else."""
+    if isinstance(value, dict):
+        return (value,) if 0 < len(value) <= MOST_KEYS else ()
+    return value if isinstance(value, list) and all(isinstance(one, dict) and one for one in value) else ()
 
 
 def _hashable(values: Sequence[Any]) -> Sequence[Any]:
@@ -303,19 +288,24 @@ def _shared(texts: Sequence[str]) -> Sequence[str]:
 
 @dataclass(eq=False)
 class _Found:
-    """The objects of one path within the rows of a table."""
+    """The objects of one path within the rows of a table: the row and the number of each."""
 
     objects: _Objects
     rows: Sequence[int]
-    cells: Sequence[Any]
-    """Of each of these rows the number of its object, or those of its list of objects."""
+    numbers: Sequence[int]
+    lists: Collection[int] = ()
+    """The rows that have lists of them."""
 
-    @cached_property
-    def numbers(self) -> Sequence[int]:
-        """The number of each object."""
-        if tuple not in map(type, self.cells):
-            return self.cells
-        return [number for cell in self.cells for number in (cell if isinstance(cell, tuple) else (cell,))]
+    @classmethod
+    def of(cls, objects: _Objects, rows: Sequence[int], cells: Sequence[Any], *types: type) -> _Found:
+        """Return the objects of the rows whose cell is of one of these types: the number of one, or a tuple."""
+        if set(map(type, cells)) == {int}:
+            return cls(objects, rows, cells) if int in types else cls(objects, (), ())
+        pairs = [(row, cell) for row, cell in zip(rows, cells, strict=True) if isinstance(cell, types)]
+        several = [(row, cell if isinstance(cell, tuple) else (cell,)) for row, cell in pairs]
+        lists = {row for row, cell in pairs if isinstance(cell, tuple)}
+        rows = [row for row, cell in several for _ in cell]
+        return cls(objects, rows, [number for _, cell in several for number in cell], lists)
 
     @cached_property
     def different(self) -> list[int]:
@@ -328,8 +318,8 @@ class _Found:
         columns = self.objects.columns
         plain = {
             name: [cells[number] for number in self.different]
-            for (name, kind), cells in columns.items()
-            if kind == "plain"
+            for (name, is_plain), cells in columns.items()
+            if is_plain
         }
         names = [name for name, (value, *_) in plain.items() if isinstance(value, str) or OWN_KEY.fullmatch(name)]
         for name in sorted(names, key=lambda name: (ID.fullmatch(name) is None, OWN_KEY.fullmatch(name) is None)):
@@ -345,14 +335,20 @@ class _Found:
     @cached_property
     def keys(self) -> dict[str, int]:
         """By the text of its key a number of each thing."""
-        values = self.objects.columns[self.key or "", "plain"]
+        values = self.objects.columns[self.key or "", True]
         return {str(values[number]): number for number in self.different}
 
-    @property
-    def leading(self) -> Iterator[Any]:
-        """The keys of the things of each row."""
-        values = self.objects.columns[self.key or "", "plain"]
-        return ([values[one] for one in cell] if isinstance(cell, tuple) else values[cell] for cell in self.cells)
+    def leading(self, column: list[Any]) -> list[Any]:
+        """Put the keys of the things into a column of the table."""
+        values = self.objects.columns[self.key or "", True]
+        for row in self.lists:
+            column[row] = []
+        for row, number in zip(self.rows, self.numbers, strict=True):
+            if row in self.lists:
+                column[row].append(values[number])
+            else:
+                column[row] = values[number]
+        return column
 
 
 def _scalars(values: Sequence[Any]) -> Sequence[Any]:
@@ -372,49 +368,42 @@ def _flattened(table: NestedTable, objects: _Objects, numbers: Sequence[int]) ->
             column, keys = _key_of(table, size)
             name = f"{_singular(table.name)}_{column.strip('_#')}"
             below.links[name] = (table.called, column)
-            pairs = zip(here.rows, here.cells, strict=True)
-            below.cells[name] = [keys[row] for row, cell in pairs for _ in (cell if isinstance(cell, tuple) else (0,))]
+            below.cells[name] = [keys[row] for row in here.rows]
             tables += _flattened(below, here.objects, here.numbers)
             continue
         tables += _flattened(below, *_once([found[place] for place in places]))
         for place in places:
             table.links[place] = (below.called, here.key)
-            before = list(table.cells.get(place, [None] * size))
-            table.cells[place] = _scattered(found[place].leading, found[place].rows, before)
+            table.cells[place] = found[place].leading(list(table.cells.get(place, [None] * size)))
     return tables
 
 
 def _spread(here: _Found, path: str, columns: dict[str, Sequence[Any]], found: dict[str, _Found], size: int) -> None:
     """Put plain values into the columns of a table, with their path; keep things and lists of objects apart."""
     single: dict[str, _Found] = {}
-    for (name, kind), values in here.objects.columns.items():
+    for (name, is_plain), values in here.objects.columns.items():
         full, within = f"{path}{name}", here.objects.within.get(name)
-        is_all = isinstance(here.cells, range) and len(here.cells) == here.objects.count
-        cells = values if is_all else [values[number] for number in here.cells]
-        if kind != "plain" and within is not None and not within.maps:
-            places = within.found(here.rows, cells)
-            if kind == "object":
-                single[full] = places
-            elif places.rows:
-                _put(found, full, places)
-        elif is_all or any(cell is not None for cell in cells):
-            told = [here.objects.value(name, kind, cell) for cell in cells] if kind != "plain" else cells
-            columns[_untaken(full, columns)] = told if len(told) == size else _scattered(told, here.rows, [None] * size)
-    for full, places in single.items():
-        if places.rows and places.key is None:
-            _spread(places, f"{full}.", columns, found, size)
-        elif places.rows:
-            _put(found, full, places)
-
-
-def _put(found: dict[str, _Found], path: str, places: _Found) -> None:
-    """Add objects to those of their path."""
-    there = found.get(path)
-    if there is not None and there.objects is places.objects:  # one object in some rows, lists of them in others
-        places = _Found(there.objects, [*there.rows, *places.rows], [*there.cells, *places.cells])
-    elif there is not None:  # `a.b` beside the `b` within `a`
-        path = _untaken(path, found)
-    found[path] = places
+        is_all = isinstance(here.numbers, range) and len(here.numbers) == here.objects.count
+        cells = values if is_all else [values[number] for number in here.numbers]
+        if is_plain or within is None or within.maps:
+            told = cells if is_plain else [here.objects.value(name, is_plain, cell) for cell in cells]
+            if is_all or told.count(None) < len(told):
+                columns[_untaken(full, columns)] = (
+                    told if len(told) == size else _scattered(told, here.rows, [None] * size)
+                )
+            continue
+        objects, several = (_Found.of(within, here.rows, cells, *types) for types in ((int, tuple), (tuple,)))
+        if several.rows and objects.key is None:
+            single[full], objects = _Found.of(within, here.rows, cells, int), several
+        elif not several.rows:
+            single[full] = objects
+            continue
+        found[_untaken(full, found)] = objects  # `a.b` may be beside the `b` within `a`
+    for full, objects in single.items():
+        if objects.rows and objects.key is not None:
+            found[_untaken(full, found)] = objects
+        else:
+            _spread(objects, f"{full}.", columns, found, size)
 
 
 def _scattered(cells: Iterable[Any], rows: Iterable[int], column: list[Any]) -> list[Any]:
