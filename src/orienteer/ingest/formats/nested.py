@@ -241,17 +241,19 @@ class _Objects:
             yield (name, True), _shared(values) if types == {str} else values
             return
         members = list(map(_members, values))
-        plain = [None if inner or value in ({}, []) else value for value, inner in zip(values, members, strict=True)]
-        if plain.count(None) < len(plain):
-            yield (name, True), plain
+        if not all(members):
+            plain = [None if inner or value in ({}, []) else value for value, inner in zip(values, members, strict=True)]
+            if plain.count(None) < len(plain):
+                yield (name, True), plain
         if any(members):
             within = self.within.setdefault(name, _Objects())
             numbers = iter(within.add(list(chain.from_iterable(members))))
-            several = [tuple(islice(numbers, len(inner))) for inner in members]
-            pairs = zip(several, values, strict=True)
             yield (
                 (name, False),
-                [(inner if isinstance(value, list) else inner[0]) if inner else None for inner, value in pairs],
+                [
+                    None if not inner else tuple(islice(numbers, len(inner))) if inner is value else next(numbers)
+                    for value, inner in zip(values, members, strict=True)
+                ],
             )
 
     def object(self, number: int) -> Row:

@@ -16,7 +16,7 @@ from orienteer.ingest.formats.files import measured, opened, opened_text, stem, 
 from orienteer.ingest.formats.jsonl import JsonLines, first_objects, objects_of
 from orienteer.ingest.formats.letters import read_text
 from orienteer.ingest.formats.nested import NestedTable, Row, tables_of_rows, tables_within
-from orienteer.ingest.formats.table import NODE_ROWS, Batch, Drop
+from orienteer.ingest.formats.table import Batch, Drop
 
 JSON, YAML, LINES = (".json",), (".yaml", ".yml"), (".jsonl", ".ndjson")
 SUFFIXES = (*JSON, *YAML)
@@ -24,6 +24,8 @@ FEWEST_VALUES = 1 << 20
 """Values that the aliases of any file may stand for."""
 MOST_LINES = 1 << 28
 """Bytes of lines of JSON whose objects become tables, which are held: more are streamed, and keep objects in cells."""
+HELD_ROWS = 1_000
+"""Lines that are parsed at once: of more, the garbage collector would look at each again and again."""
 MOST_YAML = 1 << 25
 """Characters of a YAML file: reading it takes a second a megabyte."""
 
@@ -46,7 +48,7 @@ def tables_of_lines(path: Path) -> list[NestedTable]:
     table = NestedTable(stem(path), "", lines=array("q"), dropped=dropped)
 
     def rows_in(text: TextIO) -> Iterator[list[Row]]:
-        for taken in objects_of(text, path, rows=NODE_ROWS, drop=lambda *told: dropped.append(told)):
+        for taken in objects_of(text, path, rows=HELD_ROWS, drop=lambda *told: dropped.append(told)):
             if measured(text).unpacked > MOST_LINES:
                 break
             table.lines.extend(taken.lines)
