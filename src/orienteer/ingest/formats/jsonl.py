@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -19,7 +19,7 @@ from orienteer.ingest.formats.table import Batch, Drop, ObjectRows, is_unicode, 
 
 PEEKED = 100
 """Objects whose keys are taken for the table's columns before it is read."""
-BLOCK = 1 << 23
+BLOCK = 1 << 20
 """Characters of lines that are taken from a file at once, and more only for a longer line."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 """What an escaped letter begins with that may be half of one."""
@@ -76,11 +76,12 @@ def _at_once(lines: Sequence[str], first: int) -> ObjectRows | None:
     rows = values[::2]
     if len(rows) != len(lines) or values[1::2] != [_BETWEEN] * (len(rows) - 1) or set(map(type, rows)) != {dict}:
         return None
-    if whole.count("[") + whole.count("{") > len(rows) + DEEPEST and any(map(_is_deep, lines, rows)):
+    most = max(map(str.count, lines, repeat("["))) + max(map(str.count, lines, repeat("{")))
+    if most > DEEPEST and any(map(_is_deep, lines, rows)):
         return None
     if _SURROGATE.search(whole) and not is_unicode(json.dumps(rows, ensure_ascii=False)):
         return None
-    names = dict.fromkeys(chain.from_iterable(set(map(tuple, rows))))
+    names = dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, rows))))
     taken = ObjectRows(rows, list(range(first, first + len(rows))), names, sum(map(len, rows)))
     return None if taken.is_full else taken
 

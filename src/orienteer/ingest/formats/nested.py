@@ -89,8 +89,8 @@ class NestedTable:
         for first in range(0, size, rows):
             columns = {name: values[first : first + rows] for name, values in self.cells.items()}
             batch = Batch(columns, lines[first : first + rows])
-            texts = ([cell if isinstance(cell, str) else "" for cell in cells] for cells in columns.values())
-            bad = undecodable(texts)
+            texts = (cells for cells in columns.values() if str in map(type, cells))
+            bad = undecodable([cell if isinstance(cell, str) else "" for cell in cells] for cells in texts)
             for row in sorted(bad):
                 drop("bad encoding", batch.lines[row], "")
             yield batch.without(bad)

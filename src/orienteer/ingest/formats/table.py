@@ -149,14 +149,20 @@ class ObjectRows:
     def batch(self) -> Batch:
         """Return the objects as a batch; lines one after another are kept as a range, which takes no memory."""
         run = range(self.lines[0], self.lines[-1] + 1)
-        return Batch(columns_of(self.rows), run if len(run) == len(self.lines) else self.lines)
+        names = self.names if self.filled == len(self.names) * len(self.rows) else None
+        return Batch(columns_of(self.rows, names), run if len(run) == len(self.lines) else self.lines)
 
 
-def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:  # Any: JSON values
-    """Return objects as columns, in the order in which their keys come; None where an object lacks a key."""
-    shapes = dict.fromkeys(map(tuple, rows))
+def columns_of(
+    rows: Sequence[Mapping[str, Any]], names: Iterable[str] | None = None
+) -> dict[str, Sequence[Any]]:  # Any: JSON values
+    """Return objects as columns, in the order in which their keys come; None where an object lacks a key.
+
+    `names` are the keys that all have, and no other, where that is known.
+    """
+    shapes = [tuple(names)] if names is not None else list(dict.fromkeys(map(tuple, rows)))
     if len(shapes) == 1:  # nearly always, and faster
-        return {name: list(map(itemgetter(name), rows)) for name in next(iter(shapes))}
+        return {name: list(map(itemgetter(name), rows)) for name in shapes[0]}
     return {name: [row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(shapes))}
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import CodedColumn, EdgeBatch, NodeBatch
+from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
@@ -38,6 +39,8 @@ TEXTS = frozenset({"abstract", "description", "feature", "features", "summary", 
 ALIASES = frozenset({"alias", "aliases", "other_names", "synonyms", "synonym"})
 MOST_KNOWN = 1 << 16
 """Texts of a column of which a maker remembers what they become."""
+INNER = frozenset({"type", "name", "name part", "text", "aliases", "formed", "link"})
+"""Roles that a key of an object within a row takes only where nothing else says what the row is."""
 INNER_TEXTS = ("text", "desc")
 """Keys of objects in lists that hold the prose (a gene's remarks from the literature, its protein families)."""
 
@@ -90,6 +93,8 @@ class NodeMaker:
         self._tally = tally
         self._is_text = is_text
         self._type = (mapping.type if mapping else None) or DEFAULT_TYPE
+        self._is_settled = self._type not in (DEFAULT_TYPE, CHUNK)
+        """What rows are is told, so that no key within an object says it: a user's name is no name of the issue."""
         self._is_prefixed = mapping is not None and bool(mapping.having("prefixed id"))
         self._linked = mapping.links if mapping else {}
         self._formed = mapping.formed if mapping else {}
@@ -227,7 +232,8 @@ class NodeMaker:
                 objects.append((column, inner))
         for column, inner in objects:
             for key, value in inner.items():
-                self._take(cells, key, value, stored=key if key not in row else f"{column}.{key}")
+                is_own = key not in row and not self._is_settled
+                self._take(cells, key, value, stored=key if is_own else f"{column}.{key}")
         type_name, further = _type(cells.best.get("type"), self._type)
         parts = " ".join(cells.name_parts[rank] for rank in sorted(cells.name_parts))
         name = text_of(cells.best["name"][2]) if "name" in cells.best else parts or self._unprefixed(cells.id)
@@ -242,6 +248,8 @@ class NodeMaker:
     def _take(self, cells: _Cells, column: str, value: Any, *, stored: str = "") -> None:
         """Take what one cell says; `stored` is its name as a property where that differs."""
         role, rank = self._roles.of(column)
+        if stored and self._is_settled and rank >= 0 and role in INNER:
+            role = ""
         cell: JsonValue = value if value.__class__ is str and value else plain(value)
         if cell is None:
             return
