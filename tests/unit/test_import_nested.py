@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from fakes.inside import inside
 from orienteer.errors import BadInput
 from orienteer.graph import Graph
-from orienteer.ingest import ImportReport, graph_directory, import_graph
+from orienteer.ingest import ImportReport, graph_directory, import_graph, nested_tables, tables_of_json_lines
 
 PORTS = [
     {"id": "p1", "name": "Holm", "country": "Norway"},
@@ -206,6 +207,112 @@ def test_no_value_gives_a_traceback(value: Any, tmp_path_factory: pytest.TempPat
     folder = tmp_path_factory.mktemp("any")
     with suppress(BadInput):
         import_graph([as_json(folder / "any", value)], folder / "graph")
+
+
+PERSON = st.sampled_from([{"login": f"u{number}", "name": f"P{number % 3}"} for number in range(5)])
+CELLS = st.deferred(
+    lambda: (
+        SCALARS.filter(lambda cell: cell == cell)  # no NaN, which equals nothing
+        | PERSON
+        | st.lists(PERSON, max_size=3)
+        | st.lists(st.sampled_from(["new", "north"]), max_size=2)
+        | st.dictionaries(KEYS, CELLS, max_size=4)
+        | st.lists(st.dictionaries(KEYS, CELLS, max_size=4), max_size=3)
+    )
+)
+ROWS = st.lists(st.dictionaries(KEYS, CELLS, min_size=1, max_size=4), min_size=1, max_size=9)
+
+
+def told(tables: list[Any]) -> list[object]:
+    """Return all that tables hold, in a form that tells 1 from 1.0 and true."""
+    return sorted((table.called, repr(sorted(table.cells.items())), sorted(table.links.items())) for table in tables)
+
+
+def scalars(value: Any) -> set[str]:
+    """Return what a value says anywhere within it."""
+    if isinstance(value, dict | list):
+        members = value.values() if isinstance(value, dict) else value
+        return {scalar for member in members for scalar in scalars(member)}
+    return set() if value is None else {repr(value)}
+
+
+@pytest.mark.slow
+@settings(max_examples=200, deadline=None)
+@given(rows=ROWS)
+def test_everything_in_nested_rows_is_in_a_table(rows: list[dict[str, Any]]) -> None:
+    tables = nested_tables(rows, "rows")
+    found = {scalar for table in tables for cells in table.cells.values() for scalar in scalars(list(cells))}
+    assert scalars(rows) <= found
+    for table in tables:
+        assert len({len(cells) for cells in table.cells.values()}) == 1
+        for column, (called, key) in table.links.items():
+            (other,) = [other for other in tables if other.called == called]
+            assert scalars(list(table.cells[column])) - scalars(rows) <= scalars(list(other.cells[key]))
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(rows=ROWS, at_once=st.integers(1, 4))
+def test_lines_in_parts_are_the_tables_of_the_whole(
+    rows: list[dict[str, Any]], at_once: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    rows = [{"first": {"x": 1}}, *rows]
+    path = as_lines(tmp_path_factory.mktemp("lines") / "rows", rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inside(tables_of_json_lines), "HELD_ROWS", at_once)
+        patch.setattr(inside(nested_tables), "COMPARED", 2)
+        in_parts = tables_of_json_lines(path)
+    assert told(in_parts) == told(nested_tables(rows, "rows"))
+
+
+ISSUES = [
+    {
+        "id": number,
+        "title": f"Issue {number}",
+        "user": {"login": f"u{number % 3}", "type": "User", "name": f"P{number}"},
+    }
+    for number in range(40)
+]
+
+
+def test_objects_that_stay_in_cells_say_nothing_of_their_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = as_lines(tmp_path / "issues", ISSUES)
+    monkeypatch.setattr(inside(tables_of_json_lines), "MOST_LINES", 100)
+    report, graph = imported(path, tmp_path)
+    assert report.node_types == {"issue": 40}
+    assert any("objects stay in the cells" in note for note in report.notes)
+    issue = graph.node("7")
+    assert (issue.name, issue.properties["user.login"], issue.properties["user.type"]) == ("Issue 7", "u1", "User")
+
+
+def test_a_line_that_is_no_unicode_costs_one_row_of_nested_ones(tmp_path: Path) -> None:
+    path = as_lines(tmp_path / "orders", ORDERS)
+    path.write_bytes(path.read_bytes() + b'{"id": "\xff", "customer": {"id": "c0"}}\n{"id": "\\ud83d"}\n\n')
+    report, _ = imported(path, tmp_path)
+    assert {"order": 6, "item": 12, "customer": 3}.items() <= report.node_types.items()
+    assert [(group.reason, group.count) for group in report.dropped] == [("bad encoding", 2)]
+
+
+def test_a_broken_line_of_nested_ones_is_named(tmp_path: Path) -> None:
+    path = as_lines(tmp_path / "orders", ORDERS)
+    path.write_text(path.read_text() + '{"id": "o9", "customer": {\n')
+    with pytest.raises(BadInput, match="line 7, .*broken JSON"):
+        import_graph([path], tmp_path / "graph")
+
+
+def test_objects_of_ever_new_keys_are_maps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inside(nested_tables), "MOST_CELLS", 100)
+    uses = [{f"lib{number}-{place}": "1.0" for place in range(4)} for number in range(60)]
+    rows = [{"id": number, "uses": used, "by": {"at": number}} for number, used in enumerate(uses)]
+    (table,) = nested_tables(rows, "packages")
+    assert table.cells == {"id": list(range(60)), "uses": uses, "by.at": list(range(60))}
+
+
+def test_things_that_differ_in_a_value_are_no_things() -> None:
+    for one, other in ((1, True), (1, 1.0), (1, "1"), (0, None)):
+        rows = [{"of": {"id": number % 3, "at": other if number == 8 else one}} for number in range(9)]
+        (table,) = nested_tables(rows, "rows")
+        assert list(map(repr, table.cells["of.at"])) == [*[repr(one)] * 8, repr(other)]
 
 
 # ------------------------------------------------------------------------------------------------------ family trees

@@ -242,7 +242,9 @@ class _Objects:
             return
         members = list(map(_members, values))
         if not all(members):
-            plain = [None if inner or value in ({}, []) else value for value, inner in zip(values, members, strict=True)]
+            plain = [
+                None if inner or value in ({}, []) else value for value, inner in zip(values, members, strict=True)
+            ]
             if plain.count(None) < len(plain):
                 yield (name, True), plain
         if any(members):
@@ -389,7 +391,7 @@ def _spread(here: _Found, path: str, columns: dict[str, Sequence[Any]], found: d
         cells = values if is_all else [values[number] for number in here.numbers]
         if is_plain or within is None or within.maps:
             told = cells if is_plain else [here.objects.value(name, is_plain, cell) for cell in cells]
-            if is_all or told.count(None) < len(told):
+            if told.count(None) < len(told):
                 columns[_untaken(full, columns)] = (
                     told if len(told) == size else _scattered(told, here.rows, [None] * size)
                 )
@@ -460,7 +462,8 @@ def _singular(name: str) -> str:
 def _joined(found: Mapping[str, _Found]) -> dict[str, list[str]]:
     """Return the paths within rows by what they hold: `author` and `reviewers` with the same ids are one table."""
     joined: dict[str, list[str]] = {}
-    for path in sorted(found, key=lambda path: -len(found[path].keys) if found[path].key else 0):
+    order = {path: (-len(here.keys) if here.key else 0, here.rows[0]) for path, here in found.items()}
+    for path in sorted(found, key=order.__getitem__):
         same = next((other for other in joined if _agree(found[path], found[other])), path)
         joined.setdefault(same, []).append(path)
     return joined

@@ -1,4 +1,4 @@
-"""JSON lines read by Arrow, and all objects of a part at once, give what each line gives: rows, lines, refusals."""
+"""JSON lines read some thousand at once give what each line gives: rows, lines, refusals."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from fakes.inside import inside
 from orienteer.errors import BadInput
-from orienteer.graph import CodedColumn
-from orienteer.index import Strings
 from orienteer.ingest import JsonLines
-
-pytest.importorskip("pyarrow")
 
 pytestmark = pytest.mark.slow
 
@@ -49,23 +45,20 @@ def read(path: Path, *, rows: int = 3) -> list[object]:
     return told
 
 
-def all_ways(path: Path, *, block: int) -> list[list[object]]:
-    """Read a file by Arrow, without it, and line by line."""
+def both_ways(path: Path, *, block: int) -> list[list[object]]:
+    """Read a file at once, and line by line."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inside(JsonLines), "BLOCK", block)
         ways = [read(path)]
-        patch.setattr(inside(JsonLines), "has_arrow", lambda: False)
-        ways.append(read(path))
-        patch.setattr(inside(JsonLines), "_columns_at_once", lambda part: None)
+        patch.setattr(inside(JsonLines), "_at_once", lambda lines, first: None)
         return [*ways, read(path)]
 
 
 def check(content: bytes, folder: Path, *, block: int) -> None:
     path = folder / "t.jsonl"
     path.write_bytes(content)
-    by_arrow, at_once, by_line = all_ways(path, block=block)
+    at_once, by_line = both_ways(path, block=block)
     assert at_once == by_line
-    assert by_arrow == by_line
 
 
 TEXTS = st.text(st.sampled_from('ab"\\{}[],: \n\0é\u2003😀'), max_size=5) | st.sampled_from(
@@ -77,7 +70,7 @@ NUMBERS = st.integers(-3, 3) | st.sampled_from(
 SCALARS = st.none() | st.booleans() | NUMBERS | TEXTS
 VALUES = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(TEXTS, SCALARS, max_size=2) | st.just([[]])
 KEYS = st.sampled_from(["a", "b", "c d", "", "é", 'q"', ":", "2020-01-01", "\ud800", "null", "a\n"])
-# Columns of one kind, which Arrow reads, with a cell now and then that is another.
+# Columns of one kind, with a cell now and then that is another.
 KINDS = (
     *(TEXTS, NUMBERS, st.integers(), st.floats(), st.booleans(), st.none(), st.none() | TEXTS, st.none() | NUMBERS),
     *(st.lists(kind, max_size=2) for kind in (TEXTS, st.integers(), st.floats(), st.booleans(), st.none() | TEXTS)),
@@ -170,16 +163,28 @@ def test_odd_files(content: bytes, block: int, tmp_path: Path) -> None:
     check(content, tmp_path, block=block)
     packed = tmp_path / "t.jsonl.gz"
     packed.write_bytes(gzip.compress(content))
-    by_arrow, at_once, by_line = all_ways(packed, block=block)
-    assert by_arrow == at_once == by_line
+    at_once, by_line = both_ways(packed, block=block)
+    assert at_once == by_line
 
 
-def test_columns_come_as_bytes_and_repeating_ones_coded(tmp_path: Path) -> None:
+def test_lines_that_are_whole_only_together_are_refused(tmp_path: Path) -> None:
+    between = "\ue000"  # what the reader puts between lines
+    for lines in (
+        ['{"a": 1}, {"a": 2}', '{"a": [{}', "{}]}"],
+        [f'{{"a": "{between}"}}, "{between}", {{}}', '{"a": [{}', "{}]}"],
+        ['{}, "\\ue000", {}', '{"a": [{}', "{}]}"],
+        ['{"a": "', '"}', "{}, {}"],
+    ):
+        path = tmp_path / "t.jsonl"
+        path.write_text("\n".join(lines))
+        with pytest.raises(BadInput, match="line 1, column"):
+            list(JsonLines().batches(path, rows=100, drop=pytest.fail, header=True))
+
+
+def test_lines_are_counted_and_columns_kept_in_order(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
-    path.write_text("".join(f'{{"id": "{row}", "kind": "{"ab"[row % 2]}", "year": {row}}}\n' for row in range(5_000)))
-    batch = next(JsonLines().batches(path, rows=5_000, drop=lambda *_: None, header=True))
-    assert isinstance(batch.columns["id"], Strings)
-    assert isinstance(batch.columns["kind"], CodedColumn)
-    assert list(batch.columns["kind"])[:3] == ["a", "b", "a"]
-    assert batch.columns["year"] == list(range(5_000))
-    assert batch.lines == range(1, 5_001)
+    path.write_text("".join(f'{{"id": "{row}", "year": {row}}}\n' for row in range(5_000)) + '\n{"late": null}\n')
+    first, last = JsonLines().batches(path, rows=5_000, drop=pytest.fail, header=True)
+    assert first.columns == {"id": list(map(str, range(5_000))), "year": list(range(5_000))}
+    assert first.lines == range(1, 5_001)
+    assert (last.columns, list(last.lines)) == ({"late": [None]}, [5_002])
