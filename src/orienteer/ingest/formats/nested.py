@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +102,7 @@ def tables_within(value: Any, name: str) -> list[NestedTable]:
     for called, rows in _row_sets(value, (), name):
         label = called.rpartition(".")[2]
         own = name if label.casefold() in GENERIC or not label else label
-        found += tables_of_rows([rows], NestedTable(own, called))
-    for place, table in enumerate(found):  # `a.b` beside the `b` within `a`
-        table.called = _untaken(table.called, {each.called for each in found[:place]})
+        found = tables_of_rows([rows], NestedTable(own, called), found)
     if found and isinstance(value, dict) and found[0].called:
         read = [f"{table.called}." for table in found]
         others = {key: inner for key, inner in value.items() if not any(path.startswith(f"{key}.") for path in read)}
@@ -114,20 +112,21 @@ def tables_within(value: Any, name: str) -> list[NestedTable]:
     return found
 
 
-def tables_of_rows(parts: Iterable[Sequence[Row]], table: NestedTable) -> list[NestedTable]:
-    """Fill a table with rows, some thousand at a time, and return it with the tables of what is within them.
+def tables_of_rows(
+    parts: Iterable[Sequence[Row]], table: NestedTable, beside: Iterable[NestedTable] = ()
+) -> list[NestedTable]:
+    """Fill a table with rows, some thousand at a time; return others, it, and the tables of what is within the rows.
 
     Tables without a value are left out, and so is all where the rows have ever new keys.
     """
-    objects, shapes = _Objects(are_compared=False), 0
+    objects, shapes, tables = _Objects(are_compared=False), 0, list(beside)
     for rows in parts:
         shapes += sum(map(_has_shape, rows))
         objects.add(list(map(_feature, rows)))
-    if objects.maps:
-        return []
     if shapes:
         table.said = (f"the geometry of {shapes:,} features is not read: of others than points",)
-    return [each for each in _flattened(table, objects, range(objects.count)) if each.cells]
+    _flatten(table, objects, range(objects.count), tables)
+    return [each for each in tables if each.cells]
 
 
 def _untaken(called: str, taken: Collection[str]) -> str:
@@ -197,6 +196,7 @@ class _Objects:
 
     def __init__(self, *, are_compared: bool = True) -> None:
         self.count = 0
+        self.names: dict[str, None] = {}
         self.columns: dict[tuple[str, bool], list[Any]] = {}
         """By key, plain values, and numbers of objects within: of one, or of a list. None where nothing is said."""
         self.within: dict[str, _Objects] = {}
@@ -213,7 +213,9 @@ class _Objects:
         if self.maps:
             self.maps += rows
             return numbers
-        parts = {key: cells for name, values in columns_of(rows).items() for key, cells in self._parts(name, values)}
+        told = columns_of(rows)
+        self.names |= dict.fromkeys(told)
+        parts = {key: cells for name, values in told.items() for key, cells in self._parts(name, values)}
         for key in parts:
             self.columns.setdefault(key, [None] * numbers[0])
         parts = {key: parts.get(key) or [None] * len(rows) for key in self.columns}
@@ -360,11 +362,12 @@ def _scalars(values: Sequence[Any]) -> Sequence[Any]:
     return _hashable([None if isinstance(value, list | dict) else value for value in values])
 
 
-def _flattened(table: NestedTable, objects: _Objects, numbers: Sequence[int]) -> list[NestedTable]:
-    """Fill a table with objects, and return it with the tables of what is within them."""
+def _flatten(table: NestedTable, objects: _Objects, numbers: Sequence[int], tables: list[NestedTable]) -> None:
+    """Fill a table with objects, and add it and the tables of what is within them to others."""
+    table.called = _untaken(table.called, {each.called for each in tables})  # `a.b` beside the `b` within `a`
+    tables.append(table)
     size, found = len(numbers), dict[str, _Found]()
     _spread(_Found(objects, range(size), numbers), "", table.cells, found, size)
-    tables = [table]
     for path, places in _joined(found).items():
         below = NestedTable(path.rpartition(".")[2], f"{table.called}.{path}" if table.called else path)
         here = found[path]
@@ -373,19 +376,21 @@ def _flattened(table: NestedTable, objects: _Objects, numbers: Sequence[int]) ->
             name = f"{_singular(table.name)}_{column.strip('_#')}"
             below.links[name] = (table.called, column)
             below.cells[name] = [keys[row] for row in here.rows]
-            tables += _flattened(below, here.objects, here.numbers)
+            _flatten(below, here.objects, here.numbers, tables)
             continue
-        tables += _flattened(below, *_once([found[place] for place in places]))
+        _flatten(below, *_once([found[place] for place in places]), tables)
         for place in places:
             table.links[place] = (below.called, here.key)
             table.cells[place] = found[place].leading(list(table.cells.get(place, [None] * size)))
-    return tables
 
 
 def _spread(here: _Found, path: str, columns: dict[str, Sequence[Any]], found: dict[str, _Found], size: int) -> None:
     """Put plain values into the columns of a table, with their path; keep things and lists of objects apart."""
     single: dict[str, _Found] = {}
-    for (name, is_plain), values in here.objects.columns.items():
+    for name, is_plain in product(here.objects.names, (True, False)):
+        values = here.objects.columns.get((name, is_plain), [])
+        if not values:
+            continue
         full, within = f"{path}{name}", here.objects.within.get(name)
         is_all = isinstance(here.numbers, range) and len(here.numbers) == here.objects.count
         cells = values if is_all else [values[number] for number in here.numbers]
@@ -462,8 +467,7 @@ def _singular(name: str) -> str:
 def _joined(found: Mapping[str, _Found]) -> dict[str, list[str]]:
     """Return the paths within rows by what they hold: `author` and `reviewers` with the same ids are one table."""
     joined: dict[str, list[str]] = {}
-    order = {path: (-len(here.keys) if here.key else 0, here.rows[0]) for path, here in found.items()}
-    for path in sorted(found, key=order.__getitem__):
+    for path in sorted(found, key=lambda path: -len(found[path].keys) if found[path].key else 0):
         same = next((other for other in joined if _agree(found[path], found[other])), path)
         joined.setdefault(same, []).append(path)
     return joined
