@@ -7,12 +7,13 @@ import re
 from array import array
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
 from orienteer.errors import BadInput
-from orienteer.ingest.bounds import DEEPEST, memory_told, parsed
-from orienteer.ingest.formats.files import measured, opened, opened_text, stem, suffix, whole_json
+from orienteer.ingest.bounds import DEEPEST, memory_told
+from orienteer.ingest.formats.files import measured, opened_text, stem, suffix, whole_json
 from orienteer.ingest.formats.jsonl import JsonLines, first_objects, objects_of
 from orienteer.ingest.formats.letters import read_text
 from orienteer.ingest.formats.nested import NestedTable, Row, tables_of_rows, tables_within
@@ -33,8 +34,14 @@ MOST_YAML = 1 << 25
 def tables_of(path: Path) -> list[NestedTable]:
     """Return the tables within a file, empty if it holds other values. Raises `BadInput` for a damaged one."""
     with memory_told(path):
-        value = _yaml(path) if suffix(path) in YAML else _json(path)
-        return tables_within(value, stem(path))
+        try:
+            return tables_within(_yaml(path) if suffix(path) in YAML else whole_json(path), stem(path))
+        except BadInput:
+            with opened_text(path, has_lines=False) as text:
+                first = list(islice(filter(str.strip, text), 2))
+            if suffix(path) in YAML or len(first) < 2 or not all(line.lstrip().startswith("{") for line in first):
+                raise
+            return _held(path)
 
 
 def tables_of_lines(path: Path) -> list[NestedTable]:
@@ -42,24 +49,26 @@ def tables_of_lines(path: Path) -> list[NestedTable]:
 
     Raises `BadInput` for a line that is no JSON object.
     """
-    if not any(map(_has_objects, first_objects(path))):
-        return []
-    dropped: list[tuple[str, int, str]] = []
-    table = NestedTable(stem(path), "", lines=array("q"), dropped=dropped)
+    return _held(path) if any(map(_has_objects, first_objects(path))) else []
 
-    def rows_in(text: TextIO) -> Iterator[list[Row]]:
+
+def _held(path: Path) -> list[NestedTable]:
+    dropped: list[tuple[str, int, str]] = []
+    lines = array("q")
+
+    def parts(text: TextIO) -> Iterator[list[Row]]:
         for taken in objects_of(text, path, rows=HELD_ROWS, drop=lambda *told: dropped.append(told)):
             if measured(text).unpacked > MOST_LINES:
                 break
-            table.lines.extend(taken.lines)
+            lines.extend(taken.lines)
             yield taken.rows
 
     with memory_told(path), opened_text(path) as text:
-        tables = tables_of_rows(rows_in(text), table)
+        tables = tables_of_rows(parts(text), NestedTable(stem(path), "", lines=lines, dropped=dropped))
         if tables and measured(text).unpacked <= MOST_LINES:
             return tables
     reason = f"more than {MOST_LINES >> 20} MB of lines, or too many different keys: part it to have tables of them"
-    return [_InCells(table.name, "", said=(f"objects stay in the cells of their rows, for it has {reason}",))]
+    return [_InCells(stem(path), "", said=(f"objects stay in the cells of their rows, for it has {reason}",))]
 
 
 class _InCells(NestedTable):
@@ -77,21 +86,6 @@ class _InCells(NestedTable):
 def _has_objects(row: Mapping[str, Any]) -> bool:  # Any: JSON
     """Return whether an object has objects, or lists of them."""
     return any(isinstance(each[0] if isinstance(each, list) and each else each, dict) for each in row.values())
-
-
-def _json(path: Path) -> Any:  # Any: JSON
-    """Return the value of a JSON file, or the values of its lines."""
-    try:
-        return whole_json(path)
-    except BadInput:
-        with opened(path) as raw:
-            lines = [line for line in raw.read().splitlines() if line.strip()]
-        if len(lines) < 2 or not all(line.lstrip().startswith(b"{") for line in lines[:2]):
-            raise
-        try:
-            return [parsed(line) for line in lines]
-        except ValueError as error:
-            raise BadInput(f"{path} is neither JSON nor lines of JSON ({error}); fetch the file again") from error
 
 
 @cache
