@@ -221,8 +221,9 @@ class _Objects:
         parts = {key: parts.get(key) or [None] * len(rows) for key in self.columns}
         if (known := self._known) is not None:
             contents = list(zip(*map(_hashable, parts.values()), strict=True)) or [()] * len(rows)
-            first = dict(zip(reversed(contents), range(len(rows))[::-1], strict=True))
-            new = sorted(place for content, place in first.items() if content not in known)
+            fresh = set(contents).difference(known)
+            first = dict(zip(reversed(contents), range(len(rows))[::-1], strict=True)) if fresh else {}
+            new = sorted(map(first.__getitem__, fresh))
             known.update(zip([contents[place] for place in new], numbers, strict=False))
             parts = {key: [cells[place] for place in new] for key, cells in parts.items()}
             self.count = numbers[0] + len(new)
@@ -240,7 +241,7 @@ class _Objects:
         """Yield the plain values of a key, and the numbers of the objects within."""
         types = set(map(type, values))
         if types.isdisjoint((dict, list)):
-            yield (name, True), _shared(values) if types == {str} else values
+            yield (name, True), _shared(values) if types == {str} and self._known is None else values
             return
         members = list(map(_members, values))
         if not all(members):
@@ -429,7 +430,7 @@ def _once(places: Sequence[_Found]) -> tuple[_Objects, Sequence[int]]:
     known: dict[str, Row] = {}
     for found in places:
         for thing in map(found.objects.object, found.different):
-            _add(known.setdefault(str(thing[found.key]), {}), thing)
+            _add(known.setdefault(str(thing[found.key or ""]), {}), thing)
     objects = _Objects()
     return objects, objects.add(list(known.values()))
 
