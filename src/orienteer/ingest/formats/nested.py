@@ -328,6 +328,9 @@ class _Found:
             for (name, is_plain), cells in columns.items()
             if is_plain
         }
+        alike = [
+            _hashable([None if isinstance(cell, list | dict) else cell for cell in cells]) for cells in plain.values()
+        ]
         names = [name for name, (value, *_) in plain.items() if isinstance(value, str) or OWN_KEY.fullmatch(name)]
         for name in sorted(names, key=lambda name: (ID.fullmatch(name) is None, OWN_KEY.fullmatch(name) is None)):
             keys = list(map(str, plain[name]))
@@ -335,7 +338,7 @@ class _Found:
             is_recurring = size <= RECURRING * len(self.numbers) and len(columns) > 1
             if not set(map(type, plain[name])) <= {str, int} or not (is_recurring or ID.fullmatch(name)):
                 continue
-            if size == len(keys) or len(set(zip(keys, *map(_scalars, plain.values()), strict=True))) == size:
+            if size == len(keys) or len(set(zip(keys, *alike, strict=True))) == size:
                 return name
         return None
 
@@ -356,11 +359,6 @@ class _Found:
             else:
                 column[row] = values[number]
         return column
-
-
-def _scalars(values: Sequence[Any]) -> Sequence[Any]:
-    """Return values to be compared, without lists and objects."""
-    return _hashable([None if isinstance(value, list | dict) else value for value in values])
 
 
 def _flatten(table: NestedTable, objects: _Objects, numbers: Sequence[int], tables: list[NestedTable]) -> None:
@@ -398,9 +396,8 @@ def _spread(here: _Found, path: str, columns: dict[str, Sequence[Any]], found: d
         if is_plain or within is None or within.maps:
             told = cells if is_plain else [here.objects.value(name, is_plain, cell) for cell in cells]
             if told.count(None) < len(told):
-                columns[_untaken(full, columns)] = (
-                    told if len(told) == size else _scattered(told, here.rows, [None] * size)
-                )
+                by_row = dict(zip(here.rows, told, strict=True)) if len(told) < size else {}
+                columns[_untaken(full, columns)] = list(map(by_row.get, range(size))) if by_row else told
             continue
         objects, several = (_Found.of(within, here.rows, cells, *types) for types in ((int, tuple), (tuple,)))
         if several.rows and objects.key is None:
@@ -414,13 +411,6 @@ def _spread(here: _Found, path: str, columns: dict[str, Sequence[Any]], found: d
             found[_untaken(full, found)] = objects
         else:
             _spread(objects, f"{full}.", columns, found, size)
-
-
-def _scattered(cells: Iterable[Any], rows: Iterable[int], column: list[Any]) -> list[Any]:
-    """Put the cells of some rows into a column."""
-    for row, cell in zip(rows, cells, strict=True):
-        column[row] = cell
-    return column
 
 
 def _once(places: Sequence[_Found]) -> tuple[_Objects, Sequence[int]]:
