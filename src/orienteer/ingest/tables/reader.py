@@ -155,10 +155,10 @@ class TableReader:
 
     def _targets(self, link: ColumnLink, builder: GraphBuilder, *, file: str, column: str) -> FindTargets:
         """Return what finds the nodes that a cell of a line names, and counts the values that name none."""
-        known: dict[str, tuple[list[str], list[str]]] = {}
+        known: dict[str | int, tuple[list[str], list[str]]] = {}
 
         def of_cell(value: Any, line: int) -> Sequence[str]:  # Any: whatever a file format can hold
-            if value.__class__ is not str:
+            if value.__class__ not in (str, int):
                 found, missing = self._nodes_of(value, link, builder)
             elif value in known:
                 found, missing = known[value]

@@ -78,7 +78,7 @@ def text_of(value: JsonValue) -> str:
         return value
     if isinstance(value, list):
         return ", ".join(map(text_of, value))
-    return json.dumps(value, ensure_ascii=False)
+    return str(value) if value.__class__ is int else json.dumps(value, ensure_ascii=False)
 
 
 def is_prose(text: str) -> bool:
