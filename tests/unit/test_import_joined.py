@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import random
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from orienteer.errors import BadOption
 from orienteer.graph import Graph
-from orienteer.ingest import ImportOptions, ImportReport, import_graph, mappings_as_toml
+from orienteer.ingest import ImportOptions, ImportReport, import_graph, mappings_as_toml, spec_of
 
 
 def write(path: Path, header: str, rows: Sequence[Sequence[object]]) -> None:
@@ -104,3 +106,67 @@ def test_two_ends_of_one_table_are_no_key_that_hides_them(tmp_path: Path) -> Non
     write(folder / "dependencies.csv", "service_id,depends_on_id,kind", [(*pair, "sync") for pair in pairs])
     report = import_graph([folder], None)
     assert (report.node_types, report.edges) == ({"service": 19}, 60)
+
+
+@pytest.mark.parametrize(
+    ("header", "first", "second"),
+    [
+        ("street,town,size", ["New", "New York", "Far", "Near"], ["York Hill", "Hill", "Stone", "Leaf"]),
+        ("row+side,seat,size", ["A", "B", "C", "D"], ["1", "2", "3", "4"]),
+    ],
+)
+def test_columns_that_cannot_be_joined_lose_no_row(
+    header: str, first: list[str], second: list[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "places"
+    folder.mkdir()
+    write(folder / "places.csv", header, [(a, b, 7) for a in first for b in second])
+    graph, report = imported(folder, tmp_path / "graph")
+    assert report.node_types["place"] == 16
+    assert not report.dropped
+
+
+def test_a_private_column_is_no_part_of_another(tmp_path: Path) -> None:
+    folder = tmp_path / "ward"
+    folder.mkdir()
+    with sqlite3.connect(folder / "ward.db") as database:
+        database.executescript(
+            "CREATE TABLE patient (ssn TEXT, born TEXT, ward TEXT, PRIMARY KEY (ssn, born));"
+            "CREATE TABLE visit (no INTEGER PRIMARY KEY, ssn TEXT, born TEXT,"
+            " FOREIGN KEY (ssn, born) REFERENCES patient (ssn, born));"
+        )
+        people = [(f"SSN{at % 4}", str(1950 + at // 4)) for at in range(12)]
+        database.executemany("INSERT INTO patient VALUES (?, ?, 'W')", people)
+        database.executemany("INSERT INTO visit VALUES (?, ?, ?)", [(at, *people[at]) for at in range(12)])
+        database.execute("INSERT INTO visit VALUES (12, 'SSN9', '1950')")
+    database.close()
+    graph, report = imported(folder, tmp_path / "graph", ImportOptions(private=("ssn",)))
+    assert "SSN" not in report.model_dump_json()
+    assert "SSN" not in "".join(repr(graph.node(name)) for name in graph.node_ids())
+    assert "patient" not in {edge.type for edge in graph.iter_edges()}
+
+
+@pytest.mark.parametrize("role", ["id", "name"])
+def test_a_private_column_that_a_table_is_given_by_is_refused(hives: Path, role: str, tmp_path: Path) -> None:
+    options = ImportOptions(
+        nodes=(spec_of(f"{hives / 'colonies.csv'}:{role}=yard", is_edges=False),), private=("yard",)
+    )
+    with pytest.raises(BadOption, match="'yard' cannot be private and used"):
+        import_graph([], None, options=options)
+
+
+def test_a_private_column_of_a_mapping_is_ignored_or_refused(hives: Path, tmp_path: Path) -> None:
+    _, report = imported(hives, tmp_path / "first")
+    mapping = tmp_path / "mapping.toml"
+    mapping.write_text(mappings_as_toml(report.mapping, [hives]), encoding="utf-8")
+    with pytest.raises(BadOption, match="'hive' cannot be private and used"):
+        import_graph([hives], None, options=ImportOptions(mapping=mapping, private=("hive",)))
+    edges = tmp_path / "edges"
+    edges.mkdir()
+    write(edges / "e.csv", "a,b,kind,note,town", [("x", "y", "hidden1", "hidden2", "hidden3")])
+    roles = 'a = "source new p"\nb = "target new p"\nkind = "type"\nnote = "label"\ntown = "about source"'
+    mapping.write_text(f'[[table]]\nfile = "e.csv"\nkind = "edges"\n[table.columns]\n{roles}\n', encoding="utf-8")
+    options = ImportOptions(mapping=mapping, private=("kind", "note", "town"))
+    graph, report = imported(edges, tmp_path / "second", options)
+    assert "hidden" not in report.model_dump_json() + repr(list(graph.iter_edges()))
+    assert report.private == {"kind": 1, "note": 1, "town": 1}

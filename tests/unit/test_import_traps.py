@@ -67,6 +67,21 @@ def test_what_is_no_number_keeps_every_sign(header: str, cells: list[str], tmp_p
     assert [node.properties[header] for node in rows_of(graph, "thing")] == cells
 
 
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("phone", ["069 123 453", "069 222 111", "030 555 444", "secret", "secret"]),
+        ("mobile", ["+491701234563", "+491701234564", "+43662123456", "none yet", "none yet"]),
+        ("zip", ["01067", "04109", "20095", "unknown", "unknown"]),
+        ("version", ["1.1", "1.2", "1.10", "2.0", "beta"]),
+        ("price", ["1.50", "2.25", "4.00", "7.99", "ca. 5", "ca. 7"]),
+    ],
+)
+def test_a_word_beside_codes_makes_no_numbers_of_them(header: str, cells: list[str], tmp_path: Path) -> None:
+    graph, _ = made(tmp_path, {"things.csv": things(header, cells)})
+    assert [node.properties[header] for node in rows_of(graph, "thing")] == cells
+
+
 @pytest.mark.parametrize("big", ["1e400 kg", "123456789012345678901 kg"])
 def test_a_number_that_no_graph_can_hold_stays_as_it_is_written(big: str, tmp_path: Path) -> None:
     graph, _ = made(tmp_path, {"things.csv": things("mass", ["5 kg", "7 kg", big])})

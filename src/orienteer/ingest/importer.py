@@ -21,7 +21,7 @@ from orienteer.ingest.provenance import describe_import, settled
 from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, Tally, peak_bytes
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.assignment import Assignment, ImportPlan, emptied
-from orienteer.ingest.tables.columns import Columns
+from orienteer.ingest.tables.columns import Columns, without_private
 from orienteer.ingest.tables.inside import is_container
 from orienteer.ingest.tables.kept import Decision, kept_plan
 from orienteer.ingest.tables.kinds import sort_tables
@@ -269,7 +269,8 @@ class Importer:
         if self.layout is not None:
             self.plan = ImportPlan(ignored=left_over(sources, self.layout.files))
         elif options.mapping is not None:
-            self.plan = plan_of(read_mappings(options.mapping), sources, options.mapping)
+            mappings = [without_private(mapping, options.private) for mapping in read_mappings(options.mapping)]
+            self.plan = plan_of(mappings, sources, options.mapping)
         else:
             assignment = Assignment(
                 sources, self.columns, nodes=self._nodes, edges=self._edges, without=unreadable.keys()

@@ -10,7 +10,7 @@ from orienteer.errors import UnclearTables
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.formats.delimited import numbered
 from orienteer.ingest.report import Ignored
-from orienteer.ingest.tables.columns import Columns, EdgeRoles, ends
+from orienteer.ingest.tables.columns import Columns, EdgeRoles, ends, refuse_private
 from orienteer.ingest.tables.database import declared_keys, stored_as
 from orienteer.ingest.tables.draft import Draft
 from orienteer.ingest.tables.ends import with_ends
@@ -149,6 +149,7 @@ class Assignment:
         if called in table.columns:
             given, called = {**given, called: "type"}, ""
         check_columns(table, given)
+        refuse_private(self._columns.private, given)
         private = [name for name in self._columns.private if name in table.columns]
         stored = stored_as(table)
         if stored is not None and stored.id in table.columns and "id" not in given.values():

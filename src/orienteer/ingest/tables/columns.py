@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.ingest.tables.mapping import PROPERTY, FileMapping, formed_column, link_of
+from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, FileMapping, formed_column, link_of
 
 NODE_NAMES: Mapping[str, tuple[str, ...]] = {
     "id": (
@@ -81,13 +81,28 @@ class Columns:
         for role in self.roles:
             if role not in ROLES:
                 raise BadOption(f"No role {role!r} for a column. There are: {', '.join(ROLES)}.")
-        both = sorted(set(self.private) & (set(self.explode) | set(self.roles.values())))
-        if both:
-            raise BadOption(f"Column {both[0]!r} cannot be private and used at once: leave out one of the options.")
+        refuse_private(self.private, {*self.explode, *self.roles.values()})
 
     def role(self, *names: str) -> str | None:
         """Return the column that was named for the first of these roles that has one."""
         return next((self.roles[name] for name in names if name in self.roles), None)
+
+
+def refuse_private(private: Iterable[str], used: Collection[str]) -> None:
+    """Raise `BadOption` if a private column is used."""
+    both = sorted({*private} & {*used})
+    if both:
+        raise BadOption(f"Column {both[0]!r} cannot be private and used at once: leave out one of the options.")
+
+
+def without_private(mapping: FileMapping, private: Collection[str]) -> FileMapping:
+    """Return a mapping that ignores private columns. Raises `BadOption` if one is, or is part of, an id or an end."""
+    fixed = {*mapping.having("id", "prefixed id", "source", "target")}
+    fixed |= {column for column, link in mapping.links.items() if link.end}
+    refuse_private(private, {part for column in fixed for part in (column, *column.split("+"))})
+    hidden = {column for column in mapping.columns if not {column, *column.split("+")}.isdisjoint(private)}
+    roles = {column: IGNORED if column in hidden else role for column, role in mapping.columns.items()}
+    return mapping.with_columns(roles) if hidden and mapping.kind != IGNORED else mapping
 
 
 def ranks(names: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:

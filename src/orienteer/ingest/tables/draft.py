@@ -178,8 +178,10 @@ class Draft:
         return next((column for column, plain in self.given.items() if plain == role), None)
 
     def join(self, *names: str) -> None:
-        """Profile what is made of several columns."""
+        """Profile what is made of several columns, unless one is private, or the name would be that of others."""
         profile = ColumnProfile(JOIN.join(names))
+        if not set(names) <= self.open.keys() or JOIN in "".join(names) or profile.name in self.profiles:
+            return
         for cells in self.cells(*names):
             profile.rows += 1
             if all(cells):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from orienteer.ingest.tables.columns import NODE_RANKS, plainly
 from orienteer.ingest.tables.draft import SURE, Draft, Link
+from orienteer.ingest.tables.plan import JOIN
 from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.type_names import header_words, is_key, stem_of, words_of
 
@@ -66,10 +67,12 @@ def joint_key(draft: Draft) -> tuple[str, ...]:
         return ()
     (first, a), (second, b) = pair
     is_fit = a in called and b in called and min(a.filled, b.filled) == draft.rows
-    if not is_fit or {first, second} & draft.given.keys():
+    key = JOIN.join((first, second))
+    if not is_fit or {first, second} & draft.given.keys() or key.count(JOIN) > 1 or key in draft.open:
         return ()
     expected = draft.rows**2 / 2 / (len(a.counts) * len(b.counts))
-    is_key = expected >= FEWEST_EXPECTED and len(set(draft.cells(first, second))) == draft.rows
+    # As ids are written: `New` and `York Hill` are `New York` and `Hill`.
+    is_key = expected >= FEWEST_EXPECTED and len(set(map(" ".join, draft.cells(first, second)))) == draft.rows
     return (first, second) if is_key else ()
 
 

@@ -323,18 +323,16 @@ def _text_role(draft: Draft, profile: ColumnProfile) -> str:
     """Return the role of a column of texts: of lists, of codes that could be numbers, or `property`."""
     if profile.list_separator:
         return f"list {profile.list_separator}"
+    is_code = profile.kind == "code"
     if profile.strangers:
         count = sum(profile.counts[value] for value in profile.strangers)
         shown, of_all = ", ".join(profile.strangers[:3]), counted(profile.filled, "value")
         others = (value for value in profile.counts if value not in profile.strangers)
-        kept = (
-            "all are kept as texts"
-            if any(isinstance(number(value), str) for value in others)
-            else "kept beside numbers"
-        )
+        is_code = any(isinstance(number(value), str) for value in others)
+        kept = "all are kept as texts" if is_code else "kept beside numbers"
         are = "is" if count == 1 else "are"
         draft.questions.append(f"{profile.name}: {count:,} of {of_all} {are} no number or date ({shown}); {kept}")
-    elif profile.kind == "code" and any(not isinstance(number(value), str) for value in profile.counts):
+    if is_code and any(not isinstance(number(value), str) for value in profile.counts):
         return "code"
     return PROPERTY
 

@@ -121,25 +121,23 @@ class ColumnProfile:
         """Return how the values are numbers or dates, None where some are neither."""
         if not self.is_whole or not self.counts or self.has_lists or self.shapes is None:
             return None
-        if self.words_beside:
-            others = self.counts.keys() - set(self.words_beside)
-            shapes = Counter(map(shape, others))
-            return dates_of(shapes, others, self.order) or numbers_of(shapes, self.decimal)
-        dates = dates_of(self.shapes, self.counts, self.order)
+        values = self.counts.keys() - set(self.words_beside)
+        shapes = Counter(map(shape, values)) if self.words_beside else self.shapes
+        dates = dates_of(shapes, values, self.order)
         if dates is not None:
             return dates
-        numbers = numbers_of(self.shapes, self.decimal)
+        numbers = numbers_of(shapes, self.decimal)
         if numbers is None or numbers.unit:
             return numbers
         if not numbers.is_proved:
-            has_noughts = any(map(_CODED.match, self.counts))
-            has_plus = all(value[0] == "+" for value in self.counts)
+            has_noughts = any(map(_CODED.match, values))
+            has_plus = all(value[0] == "+" for value in values)
             if has_noughts or has_plus or is_code(self.name):
                 return None
-        if all(map(str.isdigit, self.counts)):
+        if all(map(str.isdigit, values)):
             return numbers
         # Rows that are called 0.1 and 0.10 are not called by numbers.
-        are_names = self.is_key and len({numbers.read(value) for value in self.counts}) < len(self.counts)
+        are_names = self.is_key and len({numbers.read(value) for value in values}) < len(values)
         return None if are_names else numbers
 
     @cached_property
