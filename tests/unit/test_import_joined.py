@@ -97,6 +97,33 @@ def test_people_are_named_by_their_two_names_in_either_order(order: tuple[str, s
     assert {name for _, name in edges} == {name for _, name in wanted}
 
 
+@pytest.mark.parametrize(
+    ("file", "header", "second"),
+    [
+        ("enrolments.csv", "student,course_id", "course"),
+        ("friends.csv", "a,b", "student"),
+        ("friend_edges.csv", "source,target", "student"),
+    ],
+)
+def test_ends_of_edges_may_be_people_by_their_two_names(file: str, header: str, second: str, tmp_path: Path) -> None:
+    folder = tmp_path / "school"
+    folder.mkdir()
+    draw = random.Random(4)
+    people = [(f"First{at % 20}", f"Family{at}", 20 + at % 30) for at in range(50)]
+    courses = [(f"C{at:03}", f"Course {at}") for at in range(20)]
+    write(folder / "students.csv", "first_name,last_name,age", people)
+    write(folder / "courses.csv", "course_id,title", courses)
+    names = [f"{first} {last}" for first, last, _ in people]
+    ends = names if second == "student" else [name for name, _ in courses]
+    pairs = draw.sample([(a, b) for a in names for b in ends if a < b or second == "course"], 150)
+    write(folder / file, header, pairs)
+    graph, report = imported(folder, tmp_path / "graph")
+    assert not report.dropped
+    targets = {name: name if second == "course" else graph.node(name).name for name in graph.node_ids()}
+    found = [(graph.node(edge.source).name, targets[edge.target]) for edge in graph.iter_edges()]
+    assert sorted(found) == sorted(pairs)
+
+
 def test_two_ends_of_one_table_are_no_key_that_hides_them(tmp_path: Path) -> None:
     draw = random.Random(8)
     folder = tmp_path / "services"

@@ -122,14 +122,16 @@ class Assignment:
         drafts = [_fresh(draft, kept.get(draft.file)) for draft in self.drafts]
         mapper = Mapper(drafts, has_edges=bool(found.edges))
         mapped = [MappedTable(table, nodes_mapping(table, self._columns)) for table in found.nodes]
-        for draft, mapping in zip(drafts, mapper.mappings, strict=True):
+        edges = [MappedTable(table, kept.get(table.file) or self._of_edges(table, mapper)) for table in found.edges]
+        mappings = mapper.mappings([each.mapping for each in edges])
+        for draft, mapping in zip(drafts, mappings, strict=True):
             table = draft.table
             has_half = words_in(table.path) & EDGE_WORDS and any(ends(table.columns, self._columns))
             if not mapping.is_of_edges and has_half and not self._specs.get(table.path):
                 EdgeRoles.of(table.columns, self._columns, table.path)  # says which end is missing
             guesses += [f"{table.file}: {guess}" for guess in (*draft.guesses, *draft.questions)]
             mapped.append(MappedTable(table, mapping))
-        mapped += [MappedTable(table, kept.get(table.file) or self._of_edges(table, mapper)) for table in found.edges]
+        mapped += edges
         if not mapped:
             raise UnclearTables(unclear(self._others))
         return ImportPlan(tuple(mapped), tuple(self._others), tuple(found.ignored), tuple(guesses))

@@ -72,7 +72,12 @@ def says_more(draft: Draft, drafts: Sequence[Draft]) -> str | None:
 def _values_of(link: ColumnLink, drafts: Sequence[Draft]) -> Counter[str] | None:
     """Return the values of the key that an end leads to; None where nodes are made of its values."""
     return next(
-        (draft.profiles[link.key].counts for draft in drafts if link.key and draft.type == link.node_type), None
+        (
+            {**draft.profiles, **draft.joined}[link.key].counts
+            for draft in drafts
+            if link.key and draft.type == link.node_type
+        ),
+        None,
     )
 
 

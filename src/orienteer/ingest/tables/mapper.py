@@ -148,11 +148,11 @@ class Mapper:
                 links[name] = Link(name, other.type, column, 1.0, SURE, 1.0, separator)
         return links
 
-    @property
-    def mappings(self) -> list[FileMapping]:
-        """Return how each table is read."""
+    def mappings(self, edges: Sequence[FileMapping]) -> list[FileMapping]:
+        """Return how each table is read, beside other tables, of edges."""
+        ends = [link for mapping in edges for link in mapping.links.values()]
         return [
-            draft.kept or (self._of_edges(draft) if self._edges[draft.file] else self._of_things(draft))
+            draft.kept or (self._of_edges(draft) if self._edges[draft.file] else self._of_things(draft, ends))
             for draft in self._drafts
         ]
 
@@ -177,12 +177,13 @@ class Mapper:
             questions=tuple(dict.fromkeys(draft.questions)),
         )
 
-    def _of_things(self, draft: Draft) -> FileMapping:
+    def _of_things(self, draft: Draft, ends: Sequence[ColumnLink]) -> FileMapping:
         roles, why = self._named_roles(draft)
         for name, profile in draft.open.items():
             if name not in roles:
                 roles[name] = self._role(draft, name, profile)
         led = {link.key for other in self._drafts for link in other.links.values() if link.to == draft.type}
+        led |= {link.key for link in ends if link.node_type == draft.type}
         for name in draft.joined.keys() - roles.keys():
             if name in draft.links:
                 roles[name] = self._role(draft, name, draft.joined[name])
