@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orienteer.graph import Graph
-from orienteer.ingest import ImportReport, import_graph
+from orienteer.ingest import ImportOptions, ImportReport, import_graph
 from orienteer.records import Node
 
 
@@ -257,6 +257,27 @@ def test_a_total_is_told_whatever_it_is_called(word: str, tmp_path: Path) -> Non
     graph, report = made(tmp_path, {"members.csv": "\n".join(["no,name,place,fee", *rows, f"{word},,,40.00"]) + "\n"})
     assert report.node_types["member"] == 8
     assert [(cut.reason, cut.count) for cut in report.dropped] == [("total", 1)]
+
+
+@pytest.mark.parametrize("options", [["ssn"], []])
+@pytest.mark.parametrize(
+    ("reason", "line", "place"),
+    [
+        ("too many cells", "9,Ann,9.5,HIDDEN,x,y", 3),
+        ("total", "I alt,,,777", 8),
+        ("one cell alone", "HIDDEN of us,,,", 8),
+    ],
+)
+def test_a_row_that_is_dropped_shows_nothing_of_a_private_column(
+    reason: str, line: str, place: int, options: list[str], tmp_path: Path
+) -> None:
+    rows = [f"{at:04},Name {at},{at}.50,{at}00" for at in range(1, 9)]
+    rows.insert(place, line)
+    (tmp_path / "members.csv").write_text("\n".join(["no,name,fee,ssn", *rows]) + "\n", encoding="utf-8")
+    report = import_graph([tmp_path], None, options=ImportOptions(private=tuple(options)))
+    (cut,) = report.dropped
+    assert (cut.reason, cut.count, cut.first[0].line) == (reason, 1, place + 2)
+    assert ("HIDDEN" in cut.first[0].value or "777" in cut.first[0].value) is not bool(options)
 
 
 def test_a_last_row_with_the_cells_of_the_others_is_no_total(tmp_path: Path) -> None:

@@ -108,7 +108,8 @@ class _Count:
 
 
 EMPTY_ID, BAD_ENCODING = "empty id", "bad encoding"
-"""Reasons to drop a row whose value is a piece of the row itself."""
+"""Reasons to drop a row whose value is a piece of the row itself, whoever drops it."""
+_HIDDEN = "(not shown: some columns are private)"
 
 
 class Tally:
@@ -130,14 +131,14 @@ class Tally:
         """
         self._lost[first[0].file if first else file, reason] += count
         if self._hides_rows and reason in (EMPTY_ID, BAD_ENCODING):
-            first = [place.model_copy(update={"value": "(not shown: some columns are private)"}) for place in first]
+            first = [place.model_copy(update={"value": _HIDDEN}) for place in first]
         _add(self._dropped, reason, first, count)
 
     def dropping(self, file: str) -> Drop:
-        """Return a callback for a reader of this file, for each row that it cannot use."""
+        """Return a callback for a reader of this file, for each row that it cannot use, of which it shows a piece."""
 
         def drop(reason: str, line: int, value: str) -> None:
-            self.drop(reason, [RowPlace(file=file, line=line, value=value)])
+            self.drop(reason, [RowPlace(file=file, line=line, value=_HIDDEN if self._hides_rows else value)])
 
         return drop
 
