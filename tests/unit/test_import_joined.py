@@ -27,7 +27,7 @@ def hives(tmp_path: Path) -> Path:
     folder = tmp_path / "hives"
     folder.mkdir()
     places = [(yard, number) for yard in ("Forest", "Meadow", "Shore", "Old Mill") for number in range(1, 9)]
-    write(folder / "colonies.csv", "yard,hive,queen", [(*place, draw.choice([2021, 2022, 2023])) for place in places])
+    write(folder / "colonies.csv", "yard,hive,queen", [(*place, f"Q{at}") for at, place in enumerate(places)])
     visits = [(day % 28 + 1, *draw.choice(places), f"{day / 4}") for day in range(120)]
     write(folder / "visits.csv", "day,yard,hive,honey", visits)
     return folder

@@ -320,3 +320,58 @@ def test_fathers_who_are_grooms_are_not_called_by_their_weddings(tmp_path: Path)
         if mapping.file.endswith("persons.csv")
     }
     assert "wedding" not in links
+
+
+SHOP = as_csv("Article No,Product,Price", [(f"P{at}", f"Tea number {at}", f"{at}.50") for at in range(100, 160)])
+LINES = as_csv("order,sku,pieces", [(at // 2, f"P{100 + at * 7 % 55}", 1 + at % 3) for at in range(80)])
+
+
+def test_a_row_that_is_there_twice_leaves_the_table_its_ids(tmp_path: Path) -> None:
+    graph, report = made(tmp_path, {"products.csv": SHOP + SHOP.splitlines()[-1] + "\n", "lines.csv": LINES})
+    assert graph.node("P159").type == "product"
+    assert [(cut.reason, cut.count) for cut in report.merged] == [("duplicate", 1)]
+    assert not report.dropped
+
+
+def test_two_rows_of_one_id_that_differ_are_called_by_their_lines(tmp_path: Path) -> None:
+    _, report = made(tmp_path, {"products.csv": SHOP + "P159,Another tea,9.90\n", "lines.csv": LINES})
+    assert report.node_types["product"] == 61
+
+
+def test_what_says_more_of_rows_does_not_take_what_leads_to_them(tmp_path: Path) -> None:
+    stars = as_csv("sku,stars,votes", [(f"P{at}", at % 5 + 1, at * 3) for at in range(100, 160)])
+    graph, report = made(tmp_path, {"products.csv": SHOP, "ratings.csv": stars, "lines.csv": LINES})
+    assert graph.node("P101").properties["stars"] == 2
+    assert "rating" not in report.node_types
+    assert all(
+        graph.node(edge.target).type in ("product", "order") or edge.type != "sku" for edge in graph.iter_edges()
+    )
+    assert {link.node_type for mapping in report.mapping for link in mapping.links.values() if link.key} == {"product"}
+
+
+@pytest.mark.parametrize("header", ["category", "kind", "type"])
+def test_rows_stay_what_their_file_is_called_beside_a_column_of_kinds(header: str, tmp_path: Path) -> None:
+    rows = [(f"T{at}", f"Tea number {at}", "green" if at % 2 else "black") for at in range(40)]
+    _, report = made(tmp_path, {"teas.csv": as_csv(f"no,name,{header}", rows)})
+    assert report.node_types["tea"] == 40
+
+
+def test_a_mapping_that_the_values_contradict_changes_no_number(tmp_path: Path) -> None:
+    from orienteer.ingest import ImportOptions, mappings_as_toml
+
+    rows = "\n".join(["no;name;price", *(f"T{at};Tea {at};{at},46 €" for at in range(20))]) + "\n"
+    _, report = made(tmp_path, {"teas.csv": rows})
+    text = mappings_as_toml(report.mapping, [tmp_path / "files"]).replace('"comma number eur"', '"number eur"')
+    (tmp_path / "mapping.toml").write_text(text, encoding="utf-8")
+    import_graph([tmp_path / "files"], tmp_path / "other", options=ImportOptions(mapping=tmp_path / "mapping.toml"))
+    node = Graph.open(tmp_path / "other").node("T7")
+    assert "7,46 €" in node.properties.values()
+    assert 746 not in node.properties.values()
+
+
+def test_folders_within_are_told(tmp_path: Path) -> None:
+    (tmp_path / "files" / "2023").mkdir(parents=True)
+    (tmp_path / "files" / "2023" / "sales.csv").write_text(LINES, encoding="utf-8")
+    (tmp_path / "files" / "products.csv").write_text(SHOP, encoding="utf-8")
+    report = import_graph([tmp_path / "files"], None)
+    assert any("2023" in note and "not read" in note for note in report.notes)

@@ -323,7 +323,12 @@ def frame_of(frame: Any, name: str) -> FrameRows:  # Any: a frame of any package
         import pyarrow
     except ImportError as error:
         raise MissingExtra(f"reading {name} by Arrow", "parquet") from error
-    table = pyarrow.table(frame)
+    try:
+        table = pyarrow.table(frame)
+    except (pyarrow.ArrowException, TypeError) as error:
+        raise BadOption(
+            f"{name} is a {type(frame).__name__}, one column: give a frame, as {name}.to_frame()"
+        ) from error
     rows = (row for batch in table.to_batches() for row in zip(*(column.to_pylist() for column in batch), strict=True))
     return FrameRows(tuple(table.column_names), rows, None)
 

@@ -34,6 +34,7 @@ from orienteer.ingest.tables.plan import (
     EDGE_WORDS,
     NODE_WORDS,
     asks,
+    folders_within,
     is_candidate,
     left_over,
     links_out,
@@ -284,6 +285,11 @@ class Importer:
         self._file_notes = {mapped.table.file: mapped.table.notes for mapped in self.plan.tables}
         self.tally.notes += [f"{file}: {note}" for file, found in self._file_notes.items() for note in found.notes]
         refuse_links(sources, self.layout.files if self.layout else ())
+        within = [] if self.layout else [(source, below) for source in sources if (below := folders_within(source))]
+        self.tally.notes += [
+            f"{source}: folders within are not read ({', '.join(below[:SOME])}): name them as sources, too"
+            for source, below in within
+        ]
         if left_out := links_out(sources):
             names = ", ".join(str(path) for path in left_out[:SHOWN]) + (" and others" if len(left_out) > SHOWN else "")
             self.tally.notes.append(f"links out of the folder: {len(left_out):,} left out ({names})")

@@ -18,7 +18,7 @@ from orienteer.graph.pieces.vectors import read_about
 from orienteer.ingest.cached import cached_manifest, cached_path, drop_orphans, require_all_files, up_to_date
 from orienteer.ingest.documents.beside import DocumentsBeside
 from orienteer.ingest.documents.read.collection import recognize
-from orienteer.ingest.documents.read.files import FolderWalk, holds_prose
+from orienteer.ingest.documents.read.files import File, FolderWalk, holds_prose, lies_beside_tables
 from orienteer.ingest.documents.read.kinds import kind_of
 from orienteer.ingest.documents.read.selection import ALL, Selection
 from orienteer.ingest.documents.so_far import HearInterim, Interim
@@ -255,8 +255,8 @@ def _build(path: Path, target: Path, selection: Selection, listener: _Listener) 
 def _is_of_documents(path: Path, selection: Selection) -> bool:
     """Return whether a path is a document, or a folder with documents that is not a graph in tables.
 
-    Tables among documents are read as documents, for nothing is lost then, unless their names are those of a graph. A
-    README, and a text whose first lines are a table, do not count as documents.
+    Tables among documents are read as documents, for nothing is lost then, unless they are more, or their names are
+    those of a graph. A README, and a text whose first lines are a table, do not count as documents.
     """
     if not path.is_dir():
         if holds_tables(path):
@@ -264,7 +264,14 @@ def _is_of_documents(path: Path, selection: Selection) -> bool:
         return not _may_hold_graph(path) or (kind_of(path) != "table" and not holds_graph(path))
     if not any(map(_may_hold_graph, FolderWalk(path, selection))):
         return holds_prose(path, selection) or not any(map(holds_tables, listing(path)))
-    return holds_prose(path, selection) and not holds_graph(path)
+    return holds_prose(path, selection) and not holds_graph(path) and not _has_more_tables(path, selection)
+
+
+def _has_more_tables(path: Path, selection: Selection) -> bool:
+    """Return whether a folder has more tables than documents: a note beside them is one."""
+    files = [(file, kind_of(file)) for file in FolderWalk(path, selection)]
+    tables = sum(1 for file, _ in files if _may_hold_graph(file) or holds_tables(file))
+    return tables > sum(1 for file, kind in files if kind is not None and lies_beside_tables(File(file, "", kind)))
 
 
 def _may_hold_graph(file: Path) -> bool:

@@ -105,7 +105,7 @@ class Numbers:
     def read(self, text: str) -> int | float | None:
         """Return the number that a value of the column is, None for a text of another form."""
         found = _NUMBER.fullmatch(text.strip())
-        if found is None:
+        if found is None or not (found["body"].isdigit() or self.decimal in _decimal_signs(found["body"])):
             return None
         digits = found["body"].translate(_GROUPING[self.decimal]).replace(",", ".")
         try:

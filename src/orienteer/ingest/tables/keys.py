@@ -63,7 +63,11 @@ def joint_key(draft: Draft) -> tuple[str, ...]:
     """Return the first two columns if only together they are different in each row, though by chance they would not."""
     pair = list(draft.open.items())[:2]
     called = [p for p in draft.open.values() if p.kind in ("code", "name") or p.whole_numbers is not None]
-    if len(pair) < 2 or draft.declared is not None or any(profile.is_key for profile in called):
+    if (
+        len(pair) < 2
+        or draft.declared is not None
+        or any(p.is_key and (p in dict(pair).values() or is_key(p.name)) for p in called)
+    ):
         return ()
     (first, a), (second, b) = pair
     is_fit = a in called and b in called and min(a.filled, b.filled) == draft.rows
@@ -72,8 +76,8 @@ def joint_key(draft: Draft) -> tuple[str, ...]:
         return ()
     expected = draft.rows**2 / 2 / (len(a.counts) * len(b.counts))
     # As ids are written: `New` and `York Hill` are `New York` and `Hill`.
-    is_key = expected >= FEWEST_EXPECTED and len(set(map(" ".join, draft.cells(first, second)))) == draft.rows
-    return (first, second) if is_key else ()
+    is_joint = expected >= FEWEST_EXPECTED and len(set(map(" ".join, draft.cells(first, second)))) == draft.rows
+    return (first, second) if is_joint else ()
 
 
 def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:

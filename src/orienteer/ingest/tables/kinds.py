@@ -22,6 +22,7 @@ from orienteer.ingest.tables.plan import (
     NODE_WORDS,
     Table,
     asks,
+    folders_within,
     is_candidate,
     listing,
     no_table,
@@ -110,11 +111,18 @@ def tables_of(sources: Sequence[Path], by_hand: Collection[Path] = ()) -> tuple[
             readable += [path] if found else []
         ignored += [no_table(path) for path in inside if path not in readable]
         if not readable and not by_hand:
-            for path in inside:
-                if format_of(path) is not None and path.stat().st_size == 0:
-                    raise BadInput(f"{path} is empty, and no other file there is a table: write it again")
-            raise BadInput(f"{source} holds no table. Formats that can be read: {suffixes()}.")
+            raise _no_table_in(source, inside)
     return tables, ignored
+
+
+def _no_table_in(source: Path, inside: Sequence[Path]) -> BadInput:
+    """Return what to say of a folder without a table."""
+    empty = next((path for path in inside if format_of(path) is not None and path.stat().st_size == 0), None)
+    if empty is not None:
+        return BadInput(f"{empty} is empty, and no other file there is a table: write it again")
+    if below := folders_within(source):
+        return BadInput(f"{source} holds no table, but folders that do ({', '.join(below[:3])}): name one of them")
+    return BadInput(f"{source} holds no table. Formats that can be read: {suffixes()}.")
 
 
 def _inside(path: Path, *, is_named: bool) -> list[Table]:

@@ -220,7 +220,7 @@ def _is_proved(link: Link, draft: Draft, column: ColumnProfile, other: Draft) ->
         return link.named > 0 and is_led and link.share >= NUMBERS_NAMED
     if link.named:
         return link.share >= (NUMBERS_NAMED if column.whole_numbers is not None else WORDS_NAMED)
-    is_key_of_more = link.bits >= BEYOND_DOUBT and other.rows > draft.rows
+    is_key_of_more = link.bits >= BEYOND_DOUBT and other.rows >= draft.rows
     is_few = column.whole_numbers is not None and len(column.counts) < FEWEST_NUMBERS
     is_enough = link.share >= WHOLE and link.bits >= SURE and not is_few
     return is_enough and (not column.is_key or is_key_of_more)
@@ -379,6 +379,8 @@ def chosen(draft: Draft, links: Sequence[Link], drafts: Sequence[Draft]) -> dict
         other = _draft_of(link.to, drafts)
         rank = 0 if link.key == other.id_name or link.key in other.joined else 1 if other.names == (link.key,) else 2
         is_beside = link.column.casefold() == link.key.casefold() and not is_key(link.column)
+        if _is_led_on(link, other, links, drafts):
+            continue  # ratings say more of products: what names either leads to the products
         if not link.named and _are_counted(draft.open.get(link.column), other, link.key, drafts):
             continue  # fathers are grooms, but rows are called by neither
         if rank == 2 and (is_beside or (not link.named and link.bits < BEYOND_DOUBT)):
@@ -404,6 +406,17 @@ def chosen(draft: Draft, links: Sequence[Link], drafts: Sequence[Draft]) -> dict
     return links_of | _second_end(alone, draft, drafts)
 
 
+def _is_led_on(link: Link, other: Draft, links: Sequence[Link], drafts: Sequence[Draft]) -> bool:
+    """Return whether a link leads to rows without a name whose ids are those of a table that it leads to as well."""
+    if other.names or link.key != other.id_name:
+        return False
+    own = other.open[link.key].counts.keys()
+    further = (more for more in links if more.column == link.column and more.to != link.to and more.share >= link.share)
+    return any(
+        own <= _draft_of(more.to, drafts).open[more.key].counts.keys() for more in further if JOIN not in more.key
+    )
+
+
 def _are_counted(column: ColumnProfile | None, other: Draft, key: str, drafts: Sequence[Draft]) -> bool:
     """Return whether numbers that are values of a key, which is no counter, are as well those of a counter."""
     numbers = (column.whole_numbers if column is not None else None) or ()
@@ -414,9 +427,12 @@ def _are_counted(column: ColumnProfile | None, other: Draft, key: str, drafts: S
 
 
 def _names_rows_of(link: Link, draft: Draft, other: Draft) -> bool:
-    """Return whether a column of ids names the rows of another table: it is called as they are, and there are more."""
+    """Return whether a column of ids names the rows of another table: it is called as they are, or all its words are
+    ids there and name nothing else, and there are more of them.
+    """
     is_less = draft.rows < other.rows or (bool(other.names) and not draft.names and draft.rows == other.rows)
-    return other is not draft and link.named == 1 and is_less
+    says_more = not draft.names and link.key == other.id_name and link.share == 1 and link.bits >= BEYOND_DOUBT
+    return other is not draft and (link.named == 1 or says_more) and is_less
 
 
 def _without_doubles(links: dict[str, Link], draft: Draft) -> None:

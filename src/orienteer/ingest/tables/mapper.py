@@ -48,7 +48,6 @@ class Mapper:
             for name, profile in draft.open.items()
             if name not in (draft.id_name, *draft.names, *draft.links) and kind_separator(profile) is not None
         }
-        self._takes_type = has_edges or not (self.prefixed or any(draft.links for draft in drafts))
 
     def _tell_apart(self) -> None:
         """Give tables that would have one type types of their own, unless they hold more rows of one thing."""
@@ -212,7 +211,7 @@ class Mapper:
         role = NODE_RANKS.get(plainly(name), ("", 0))[0]
         if role == "name" and len(draft.names) > 1:
             role = ""  # the title of a person, who has a first and a last name
-        if role in ("name", "aliases", "text") or (role == "type" and self._takes_type and not draft.called):
+        if role in ("name", "aliases", "text"):
             return role
         if name.startswith("Unnamed:") and profile.is_key:
             return IGNORED

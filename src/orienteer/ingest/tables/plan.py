@@ -168,6 +168,14 @@ def listing(source: Path, root: Path | None = None) -> list[Path]:
     return sorted(path for path in _visible(source) if not _leads_out(path, whole))
 
 
+def folders_within(source: Path) -> list[str]:
+    """Return the visible folders in a folder that have files that may hold tables."""
+    if not source.is_dir():
+        return []
+    folders = (path for path in source.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
+    return sorted(path.name for path in folders if any(format_of(file) is not None for file in _visible(path)))
+
+
 def links_out(sources: Sequence[Path]) -> list[Path]:
     """Return the links in folders that lead out of them, and are not followed."""
     folders = [source for source in sources if source.is_dir()]

@@ -56,6 +56,8 @@ TRUTHS = frozenset(
 """The two words, or the one, of columns that say yes or no."""
 MOST_STRANGE = 0.1
 """Share of the different values of a column of numbers that may be none, and are told."""
+MOST_REPEATED = 0.02
+"""Share of rows that may be there twice in a table whose ids are looked for."""
 FEWEST_BESIDE = 3
 """Different numbers or dates beside which a word says that there is none."""
 LONGEST_PART, MOST_BLANKS = 40, 4
@@ -88,6 +90,8 @@ class ColumnProfile:
     characters: int = 0
     decimal: str = ""
     """The decimal sign of the table's other columns, where this one leaves it open."""
+    repeats: int = 0
+    """Rows of the table that say again what another one says."""
     order: str = ""
     """The order of the table's other dates, where these leave it open."""
 
@@ -99,7 +103,14 @@ class ColumnProfile:
     @cached_property
     def is_key(self) -> bool:
         """Return whether every row has a value of its own."""
-        return self.is_whole and 0 < self.rows == self.filled == len(self.counts) and not self.has_lists
+        is_filled = self.is_whole and 0 < self.rows == self.filled and not self.has_lists
+        return is_filled and self.rows - self.repeats == len(self.counts)
+
+    @property
+    def is_nearly_key(self) -> bool:
+        """Return whether every row has a value, and hardly one has that of another."""
+        more = self.rows - len(self.counts)
+        return self.is_whole and self.filled == self.rows and 0 < more <= MOST_REPEATED * self.rows
 
     @cached_property
     def is_numeric(self) -> bool:
@@ -303,7 +314,21 @@ def profiles_of(table: Table, names: Collection[str] | None = None) -> dict[str,
         if table.format.is_text:
             _take_nulls(profile)
     _settle(profiles.values())
+    if any(profile.is_nearly_key for profile in profiles.values()):
+        repeats = _repeats(table)
+        for profile in profiles.values():
+            profile.repeats = repeats
+            profile.__dict__.pop("is_key", None)
     return profiles
+
+
+def _repeats(table: Table) -> int:
+    """Read a table again, and count the rows that are in it more than once."""
+    rows, different = 0, set[int]()
+    for batch in table.batches(rows=NODE_ROWS, drop=lambda reason, line, value: None):
+        rows += len(batch)
+        different.update(hash(tuple(map(str, row))) for row in zip(*batch.columns.values(), strict=True))
+    return rows - len(different)
 
 
 def columns_with_nulls(table: Table, names: Collection[str]) -> set[str]:
