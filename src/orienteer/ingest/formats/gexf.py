@@ -1,8 +1,9 @@
 """GEXF (gexf.net), versions 1.1 to 1.3, as Gephi and networkx write it.
 
-The type of an edge is its `kind`, else its `label`, unless an attribute names it. A mutual edge is two. A node inside
-of another one, or with parents, is joined to them by `part_of`. Drawings (viz) are left out; times of dynamic graphs
-cannot be stored and are counted: of an attribute with several values over time the last is kept.
+The type of an edge is its `kind`, else its `label`, unless an attribute names it. networkx writes it in place of the
+direction, and the key of a parallel edge as an attribute: a key that is a text is a type. A mutual edge is two. A node
+inside of another one, or with parents, is joined to them by `part_of`. Drawings (viz) are left out; times of dynamic
+graphs cannot be stored and are counted: of an attribute with several values over time the last is kept.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ SEPARATORS = "|;,"
 """What may part the members of a list, in the order in which they are looked for."""
 TIMES = frozenset({"start", "end", "startopen", "endopen", "timestamp", "timestamps", "interval", "intervals"})
 SPANS = frozenset({"spell", "slice"})
+DIRECTIONS = frozenset({"directed", "undirected", "mutual"})
+KEY = "networkx_key"
 
 
 @dataclass(slots=True)
@@ -134,14 +137,22 @@ class Gexf(ElementReader):
     def _end_edge(self, ended: _GexfElement) -> None:
         attributes = ended.attributes
         fields = {**self._defaults["edge"], **ended.fields}
-        kind, label = attributes.get("kind", ""), attributes.get("label", "")
+        key, said = fields.pop(KEY, None), attributes.get("type") or self._default_type
+        direction = said if said in DIRECTIONS else self._default_type
+        kind, label = attributes.get("kind", "") or (said if said != direction else ""), attributes.get("label", "")
         if kind and label:
             fields.setdefault("label", label)
         if "weight" in attributes:
             fields["weight"] = self.typed.value(attributes["weight"], "double", name="weight", line=ended.line)
-        direction = attributes.get("type") or self._default_type
         source, target = attributes.get("source", ""), attributes.get("target", "")
-        edge = EdgeElement(source, target, kind or label, direction != "undirected", fields, ended.line)
+        edge = EdgeElement(
+            source,
+            target,
+            kind or label or (key if isinstance(key, str) else ""),
+            direction != "undirected",
+            fields,
+            ended.line,
+        )
         self.add_edge(edge)
         if direction == "mutual" and source != target:
             self.add_edge(edge._replace(source=target, target=source))

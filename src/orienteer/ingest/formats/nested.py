@@ -10,6 +10,7 @@ All values are kept as columns, equal objects of a path once. What a path holds 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any
 
-from orienteer.ingest.formats.table import Batch, Drop, FileNotes, columns_of, undecodable
+from orienteer.ingest.formats.table import Batch, Drop, FileNotes, columns_of, is_unicode, undecodable
 
 Row = dict[str, Any]  # Any: JSON values, here and below
 GENERIC = frozenset(
@@ -73,8 +74,8 @@ class NestedTable:
     """What `Drop` is told of rows that could not be used."""
 
     def columns(self, path: Path) -> tuple[str, ...]:
-        """Return the keys of the rows."""
-        return tuple(self.cells)
+        """Return the keys of the rows, but for those that UTF-8 cannot have."""
+        return tuple(filter(is_unicode, self.cells))
 
     def notes(self, path: Path) -> FileNotes:
         """Return what was not read."""
@@ -86,14 +87,24 @@ class NestedTable:
             drop(*told)
         size = max(map(len, self.cells.values()), default=0)
         lines = self.lines or range(1, size + 1)
+        strange = self.cells.keys() - self.columns(path)
         for first in range(0, size, rows):
             columns = {name: values[first : first + rows] for name, values in self.cells.items()}
+            bad = {row for name in strange for row, cell in enumerate(columns.pop(name)) if cell is not None}
             batch = Batch(columns, lines[first : first + rows])
-            texts = (cells for cells in columns.values() if str in map(type, cells))
-            bad = undecodable([cell if isinstance(cell, str) else "" for cell in cells] for cells in texts)
+            bad |= undecodable(list(map(_text, cells)) for cells in columns.values() if _TEXTS & set(map(type, cells)))
             for row in sorted(bad):
                 drop("bad encoding", batch.lines[row], "")
             yield batch.without(bad)
+
+
+_TEXTS = {str, list, dict}
+"""Types of cells that are texts, or may hold some."""
+
+
+def _text(cell: Any) -> str:  # Any: JSON
+    """Return all texts of a cell as one."""
+    return cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False) if cell else ""
 
 
 def tables_within(value: Any, name: str) -> list[NestedTable]:

@@ -109,6 +109,12 @@ def undecodable(columns: Iterable[Sequence[str]]) -> set[int]:
     return bad
 
 
+class PointedText(str):
+    """The text of a number that a file holds as one: its point parts decimals, not thousands."""
+
+    __slots__ = ()
+
+
 def is_unicode(text: str) -> bool:
     """Return whether the text can be written as UTF-8: a lone surrogate cannot."""
     try:

@@ -24,7 +24,7 @@ from orienteer.ingest.formats.delimited import column_names, distinct, notes_of,
 from orienteer.ingest.formats.files import READ, require
 from orienteer.ingest.formats.records import RowRecord
 from orienteer.ingest.formats.shape import LOOKED_AT, RowSieve, TableShape, shape_of
-from orienteer.ingest.formats.table import Batch, Drop, FileNotes, is_sparse, is_unicode, shown
+from orienteer.ingest.formats.table import Batch, Drop, FileNotes, PointedText, is_sparse, is_unicode, shown
 
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
@@ -128,7 +128,7 @@ def _text(value: Any) -> str:  # Any: whatever a cell holds
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < MOST_WHOLE else repr(value)
+        return str(int(value)) if value.is_integer() and abs(value) < MOST_WHOLE else PointedText(repr(value))
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat().removesuffix("T00:00:00")
     return str(value)

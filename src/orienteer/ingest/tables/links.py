@@ -23,7 +23,7 @@ from orienteer.ingest.tables.type_names import (
     stem_of,
     words_of,
 )
-from orienteer.ingest.tables.values import items
+from orienteer.ingest.tables.values import items, without_decimal
 
 WHOLE, NUMBERS_NAMED, WORDS_NAMED, OWN_NAMED, TREE = 0.9, 0.5, 0.3, 0.8, 0.98
 """Share of a column's different values that have to be keys: if its name does not lead there; of numbers and of words
@@ -246,7 +246,7 @@ def _rises(draft: Draft, link: Link) -> bool:
     if draft.profiles[link.key].whole_numbers is None or draft.profiles[link.column].whole_numbers is None:
         return False
     pairs = (
-        (key.removesuffix(".0"), value.removesuffix(".0")) for value, key in draft.cells(link.column, link.key) if value
+        (without_decimal(key), without_decimal(value)) for value, key in draft.cells(link.column, link.key) if value
     )
     cells = [(int(key), int(value)) for key, value in pairs if key]
     values = [value for _, value in sorted(cells)]
@@ -255,7 +255,7 @@ def _rises(draft: Draft, link: Link) -> bool:
 
 def _is_forest(draft: Draft, link: Link) -> bool:
     """Return whether no row is above itself, over any number of steps."""
-    above = {key: value.removesuffix(".0") for value, key in draft.cells(link.column, link.key) if value}
+    above = {key: without_decimal(value) for value, key in draft.cells(link.column, link.key) if value}
     done = set[str]()
     for start in above:
         seen, at = set[str](), start
@@ -484,8 +484,8 @@ def is_in(part: str, values: Collection[str]) -> bool:
 
 
 def key_value(part: str, values: Collection[str] | Mapping[str, str]) -> str | None:
-    """Return the key that a value spells: itself, or `12` for the `12.0` that data frames make beside empty cells."""
+    """Return the key that a value spells: itself, or `12` for `12.0`."""
     if part in values:
         return part
-    whole = part.removesuffix(".0")
+    whole = without_decimal(part)
     return whole if whole != part and whole in values else None

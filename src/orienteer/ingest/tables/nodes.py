@@ -27,6 +27,7 @@ from orienteer.ingest.tables.values import (
     parts_of,
     plain,
     text_of,
+    without_decimal,
 )
 from orienteer.records import JsonValue, Node
 
@@ -326,7 +327,11 @@ def _cell_of_text(cell: str) -> JsonValue:
 def _linked_property(separator: str, value: Any) -> JsonValue:  # Any: whatever a file format can hold
     """Return what a cell that names other nodes is as a property too; None for numbers, which say no more."""
     cell = plain(value)
-    if cell is None or (isinstance(cell, str) and numeric(cell) is not None):
+    if (
+        isinstance(cell, int | float)
+        or cell is None
+        or (isinstance(cell, str) and numeric(without_decimal(cell)) is not None)
+    ):
         return None
     return list(parts_of(cell, separator)) if separator else cell
 

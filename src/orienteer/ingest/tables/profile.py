@@ -7,18 +7,19 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from orienteer.graph.edges import CodedColumn
-from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS
+from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, PointedText
 from orienteer.ingest.tables.cells import holds, is_text
 from orienteer.ingest.tables.forms import MOST_SHAPES, Dates, Form, Numbers, dates_of, is_formed, numbers_of, shape
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.type_names import is_code, is_key, is_year
-from orienteer.ingest.tables.values import identifier, is_prose, items, numeric
+from orienteer.ingest.tables.values import identifier, is_prose, items, numeric, without_decimal
 
 NULL_WORDS = (
     "n/a",
@@ -67,7 +68,7 @@ LEAST_CHANCE = 2.0**-60
 """The chance of a number to be one of a column's, at least."""
 _CODED = re.compile(r"0[\d '’\u00a0\u202f]")
 """A nought at the head, which no number has."""
-_WHOLE = re.compile(r"-?\d{1,18}(\.0)?", re.ASCII)
+_WHOLE = re.compile(r"-?\d{1,18}([.,]0)?", re.ASCII)
 
 Kind: TypeAlias = Literal["empty", "number", "date", "truth", "code", "name", "prose", "list"]
 """What the values of a column are; `name` for short texts."""
@@ -89,7 +90,7 @@ class ColumnProfile:
     """Some cells are lists of the file's format."""
     characters: int = 0
     decimal: str = ""
-    """The decimal sign of the table's other columns, where this one leaves it open."""
+    """The decimal sign of numbers that the file holds as such, or of other columns where this one leaves it open."""
     repeats: int = 0
     """Rows of the table that say again what another one says."""
     order: str = ""
@@ -297,7 +298,7 @@ def _is_code(value: str) -> bool:
 
 def wholes_of(texts: Iterable[str]) -> set[int]:
     """Return the whole numbers among some texts, as programs write them."""
-    return {int(text.removesuffix(".0")) for text in texts if _WHOLE.fullmatch(text) is not None}
+    return {int(without_decimal(text)) for text in texts if _WHOLE.fullmatch(text) is not None}
 
 
 def profiles_of(table: Table, names: Collection[str] | None = None) -> dict[str, ColumnProfile]:
@@ -354,6 +355,8 @@ def _count(profile: ColumnProfile, values: Sequence[Any]) -> None:
                 texts += items(list(value)) if not isinstance(value, dict) else []
             else:
                 texts.append(identifier(value))
+                if isinstance(value, float | Decimal | PointedText):
+                    profile.decimal = "."
     before = len(profile.counts)
     profile.counts.update(texts)
     if len(profile.counts) > before:

@@ -72,6 +72,11 @@ def identifier(value: Any) -> str:  # Any: whatever a file format can hold
     return "" if value is None else str(value)
 
 
+def without_decimal(text: str) -> str:
+    """Return `12` for the `12.0` or `12,0` that data frames make of whole numbers beside empty cells."""
+    return text[:-2] if text.endswith((".0", ",0")) else text
+
+
 def text_of(value: JsonValue) -> str:
     """Return a value as text: a list joined by commas, an object as JSON."""
     if isinstance(value, str):
