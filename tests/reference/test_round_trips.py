@@ -157,10 +157,8 @@ class Writer(NamedTuple):
     """Who writes the world, and what the format, or its writer, has otherwise than a CSV."""
 
     write: Callable[[World, Path], None]
-    number: str = "property"
-    """The role of whole numbers beside missing ones: floats, `7.0`, are written otherwise than whole numbers."""
-    decimal: str = "number"
-    """The role of decimals."""
+    number: str = "number"
+    """The role of numbers."""
     more: tuple[str, ...] = ()
     """A further column of each table."""
     midnight: str = ""
@@ -170,16 +168,13 @@ class Writer(NamedTuple):
 WRITERS: dict[str, Writer] = {
     "SQLite": Writer(by_sqlite),
     "JSON of tables": Writer(by_json),
-    "pandas CSV": Writer(by_frames(lambda frame, path: frame.to_csv(path, index=False), ".csv"), "number"),
-    "pandas CSV with its index": Writer(
-        by_frames(lambda frame, path: frame.to_csv(path), ".csv"), "number", more=("column_1",)
-    ),
+    "pandas CSV": Writer(by_frames(lambda frame, path: frame.to_csv(path, index=False), ".csv")),
+    "pandas CSV with its index": Writer(by_frames(lambda frame, path: frame.to_csv(path), ".csv"), more=("column_1",)),
     "pandas CSV, decimal commas": Writer(
         by_frames(lambda frame, path: frame.to_csv(path, index=False, sep=";", decimal=","), ".csv"),
         "comma number",
-        "comma number",
     ),
-    "pandas TSV": Writer(by_frames(lambda frame, path: frame.to_csv(path, index=False, sep="\t"), ".tsv"), "number"),
+    "pandas TSV": Writer(by_frames(lambda frame, path: frame.to_csv(path, index=False, sep="\t"), ".tsv")),
     "pandas Parquet": Writer(by_frames(lambda frame, path: frame.to_parquet(path), ".parquet"), midnight="T00:00:00"),
     "pandas JSON lines": Writer(
         by_frames(lambda frame, path: frame.to_json(path, orient="records", lines=True, date_format="iso"), ".jsonl"),
@@ -198,8 +193,7 @@ WRITERS: dict[str, Writer] = {
     "DuckDB JSON lines": Writer(by_duckdb("format json", ".jsonl")),
     "DuckDB JSON": Writer(by_duckdb("format json, array true", ".json")),
 }
-WHOLE, DECIMAL, DAYS = ("built", "guests"), ("depth", "length", "hours"), ("opened", "sailed")
-"""Columns of whole numbers with missing ones, of decimals, and of days."""
+NUMBERS, DAYS = ("built", "guests", "depth", "length", "hours"), ("opened", "sailed")
 TEXTS = ("notes", "remark")
 TABLES = ("harbours", "boats", "trips")
 
@@ -208,15 +202,16 @@ TABLES = ("harbours", "boats", "trips")
 
 
 def plan_of(mappings: tuple[FileMapping, ...]) -> dict[str, Any]:
-    """Return what each table is, the roles of its columns, and what is open; whatever its file is called."""
-    return {
-        next(table for table in TABLES if table in mapping.file): (
-            mapping.what,
-            dict(mapping.columns),
-            mapping.questions,
-        )
-        for mapping in mappings
-    }
+    """Return what each table is, the roles of its columns, and what is open; whatever its file is called.
+
+    The property of a column of numbers is one, whether it is to be read as a number or is one in the file.
+    """
+    plan = {}
+    for mapping in mappings:
+        numbers = {name: "number" for name in NUMBERS if mapping.columns.get(name) == "property"}
+        table = next(table for table in TABLES if table in mapping.file)
+        plan[table] = (mapping.what, {**mapping.columns, **numbers}, mapping.questions)
+    return plan
 
 
 def nodes_of(graph: Graph) -> dict[str, Any]:
@@ -296,10 +291,9 @@ def test_a_format_makes_the_plan_and_the_graph_of_the_csv(name: str, reference: 
     writer = WRITERS[name]
     report, graph = made_of(writer.write, reference.world, tmp_path)
     assert (report.dropped, report.merged, report.unreadable, report.notes) == ((), (), (), ())
-    forced = {**dict.fromkeys(WHOLE, writer.number), **dict.fromkeys(DECIMAL, writer.decimal)}
     plan = {}
     for table, (what, columns, questions) in reference.plan.items():
-        roles = {column: forced.get(column, role) for column, role in columns.items()}
+        roles = {column: writer.number if role == "number" else role for column, role in columns.items()}
         plan[table] = (what, roles | dict.fromkeys(writer.more, "property"), questions)
     assert plan_of(report.mapping) == plan
     wanted = nodes_of(reference.graph)

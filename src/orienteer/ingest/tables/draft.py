@@ -13,7 +13,7 @@ from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.tables.plan import JOIN, Table
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.type_names import header_words, node_type_of, words_of
+from orienteer.ingest.tables.type_names import header_words, is_key, node_type_of, words_of
 from orienteer.ingest.tables.values import identifier
 
 HARDLY_TWICE = 0.97
@@ -140,6 +140,13 @@ class Draft:
         return {name: profile for name, profile in self.profiles.items() if name not in self.private}
 
     @cached_property
+    def index(self) -> str | None:
+        """Return the first column if it has no name and numbers the rows beside a key, as data frames write it."""
+        first, *others = self.open.items() if self.open else [("", ColumnProfile(""))]
+        is_index = first[0] == "column_1" and first[1].is_counter
+        return first[0] if is_index and any(is_key(name) and profile.is_key for name, profile in others) else None
+
+    @cached_property
     def unique(self) -> dict[str, ColumnProfile]:
         """Return the columns that rows may be called by: hardly a value is there twice, or they are called names."""
         fit = {}
@@ -148,7 +155,7 @@ class Draft:
             is_named = profile.kind == "name" and not header_words("names").isdisjoint(words_of(name))
             share = MOSTLY_DIFFERENT if is_named else HARDLY_TWICE if is_mostly_filled else 1
             fewest = share * profile.filled
-            if profile.filled <= FEWEST_FILLED * self.rows or len(profile.counts) < fewest:
+            if name == self.index or profile.filled <= FEWEST_FILLED * self.rows or len(profile.counts) < fewest:
                 continue
             if profile.kind in ("code", "name") or (profile.whole_numbers is not None and is_mostly_filled):
                 fit[name] = profile

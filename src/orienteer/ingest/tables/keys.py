@@ -41,7 +41,7 @@ def id_column(draft: Draft, links: Sequence[Link], referred: Collection[str]) ->
         is_nearly = column.filled > draft.rows / 2 and 2 * len(column.counts) > draft.rows
         if plainly(name) == "id" and is_nearly:
             return name  # one that is there twice is an error, which is told with its rows
-        if not column.is_key or column.kind not in ("code", "name", "number") or name in parts:
+        if not column.is_key or column.kind not in ("code", "name", "number") or name in (*parts, draft.index):
             continue
         if column.kind == "number" and column.whole_numbers is None:
             continue
