@@ -41,7 +41,7 @@ FIELDS = st.fixed_dictionaries(
     nodes=st.lists(FIELDS, min_size=1, max_size=5),
     edges=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), FIELDS), max_size=8),
     version=st.sampled_from(["1.1draft", "1.2draft"]),
-    kind=st.sampled_from([networkx.Graph, networkx.DiGraph]),
+    kind=st.sampled_from([networkx.Graph, networkx.DiGraph, networkx.MultiGraph, networkx.MultiDiGraph]),
 )
 def test_what_networkx_writes_is_read_as_it_reads_it_itself(nodes, edges, version, kind, tmp_path_factory):
     made = kind()
@@ -60,6 +60,17 @@ def test_what_networkx_writes_is_read_as_it_reads_it_itself(nodes, edges, versio
         for source, target, data in said.edges(data=True)
     )
     assert {one.is_directed for one in found} <= {said.is_directed()}
+
+
+@pytest.mark.parametrize("fields", [{"key": "towed"}, {"type": "towed"}, {"kind": "towed"}, {"label": "towed"}])
+def test_a_type_that_networkx_writes_is_one(fields, read, tmp_path):
+    made = networkx.MultiDiGraph()
+    made.add_edge("a", "b", **fields)
+    networkx.write_gexf(made, tmp_path / "made.gexf")
+    _, graph = read("", opening=(tmp_path / "made.gexf").read_text().strip().removesuffix("</gexf>"))
+    assert [(edge.source, edge.type, edge.target, edge.properties) for edge in graph.iter_edges()] == [
+        ("a", "towed", "b", {})
+    ]
 
 
 def ends(source, target, graph):

@@ -195,8 +195,9 @@ def test_hostile_files_are_refused(name: str, content: str, tmp_path: Path) -> N
 
 SCALARS = st.none() | st.booleans() | st.integers(-9, 9) | st.floats() | st.text("ab é", max_size=3)
 KEYS = st.sampled_from(["id", "name", "x", "items"])
+NO_TEXT = st.just("\ud83d")
 VALUES: st.SearchStrategy[Any] = st.deferred(
-    lambda: SCALARS | st.lists(VALUES, max_size=4) | st.dictionaries(KEYS, VALUES, max_size=4)
+    lambda: SCALARS | NO_TEXT | st.lists(VALUES, max_size=4) | st.dictionaries(KEYS | NO_TEXT, VALUES, max_size=4)
 )
 
 
@@ -291,6 +292,13 @@ def test_a_line_that_is_no_unicode_costs_one_row_of_nested_ones(tmp_path: Path) 
     report, _ = imported(path, tmp_path)
     assert {"order": 6, "item": 12, "customer": 3}.items() <= report.node_types.items()
     assert [(group.reason, group.count) for group in report.dropped] == [("bad encoding", 2)]
+
+
+@pytest.mark.parametrize("bad", [{"id": "b", "\ud83d": 1}, {"id": "b", "x": ["\ud83d"]}, {"id": "b", "x": "\ud83d"}])
+def test_a_row_that_is_no_unicode_anywhere_is_dropped(bad: dict[str, Any], tmp_path: Path) -> None:
+    report, graph = imported(as_json(tmp_path / "ports", [{"id": "a", "x": ["y"]}, bad]), tmp_path)
+    assert list(graph.node_ids()) == ["a"]
+    assert [(group.reason, group.count) for group in report.dropped] == [("bad encoding", 1)]
 
 
 def test_a_broken_line_of_nested_ones_is_named(tmp_path: Path) -> None:

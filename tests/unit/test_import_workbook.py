@@ -99,6 +99,15 @@ def test_each_sheet_is_a_table_and_they_lead_to_one_another(write: Write, tmp_pa
 
 
 @pytest.mark.parametrize("write", [xlsx, ods])
+def test_the_point_of_a_number_is_no_sign_of_thousands(write: Write, tmp_path: Path) -> None:
+    """A sheet holds 2.625 as a number, and nothing beside it says more."""
+    path = write(tmp_path / "harbour", {"Ports": [["id", "depth"], ["a", 2.625], ["b", 10.0], ["c", 6.125]]})
+    report, nodes = imported(path, tmp_path)
+    assert [nodes[name]["depth"] for name in "abc"] == [2.625, 10, 6.125]
+    assert not report.mapping[0].questions
+
+
+@pytest.mark.parametrize("write", [xlsx, ods])
 def test_titles_totals_and_the_header_again_are_no_rows(write: Write, tmp_path: Path) -> None:
     above = [["Register of ports"], [None], ["As of", "2024"]]
     below = [PORTS[0], ["Total", None, None, 22.5]]
