@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from orienteer import Error, Graph
-from orienteer.ingest import DelimitedText, ImportOptions, import_graph
-from orienteer.ingest.formats.rdf.parser import BASE, RdfDocument
+from orienteer.ingest import RDF_BASE, DelimitedText, ImportOptions, RdfDocument, import_graph
 from orienteer.serve import main
 
 pytestmark = pytest.mark.slow
@@ -103,15 +102,16 @@ def leaves_in(graph: Graph) -> set[str]:
     ("suffix", "row"), [(".json", b'[{"id": "a", "v": %s}]'), (".jsonl", b'{"id": "a", "v": %s}\n')]
 )
 def test_a_value_of_jsontestsuite_in_a_row_is_read_or_refused(
-    suffix: str, row: bytes, suite: Suite, tmp_path: Path
+    suffix: str, row: bytes, suite: Suite, scratch: Callable[[], Path]
 ) -> None:
     """A line ends a row of `.jsonl`: files with several lines are left to `.json`."""
-    wrong = set[str]()
+    wrong, folder = set[str](), scratch()
+    folder.mkdir()
     for file in sorted((suite("json") / "test_parsing").iterdir()):
         content, kind = file.read_bytes(), file.name[0]
         if suffix == ".jsonl" and (b"\n" in content or b"\r" in content):
             continue
-        path = tmp_path / f"a{suffix}"
+        path = folder / f"a{suffix}"
         path.write_bytes(row.replace(b"%s", content))
         refusal, graph = read(path)
         if graph is None:
@@ -126,14 +126,15 @@ def test_a_value_of_jsontestsuite_in_a_row_is_read_or_refused(
 
 @pytest.mark.parametrize(("suffix", "read"), [(".json", 1), (".jsonl", 10)])
 def test_a_file_of_jsontestsuite_is_read_or_told_in_one_error(
-    suffix: str, read: int, suite: Suite, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    suffix: str, read: int, suite: Suite, scratch: Callable[[], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Only so many hold rows that can be nodes; none is a traceback."""
-    codes = Counter[tuple[str, int]]()
+    codes, folder = Counter[tuple[str, int]](), scratch()
+    folder.mkdir()
     for file in sorted((suite("json") / "test_parsing").iterdir()):
-        path = tmp_path / f"a{suffix}"
+        path = folder / f"a{suffix}"
         path.write_bytes(file.read_bytes())
-        code = main(["import", str(path), "-o", str(tmp_path / "graph"), "--force", "-q"])
+        code = main(["import", str(path), "-o", str(folder / "graph"), "--force", "-q"])
         said = capsys.readouterr().err
         codes[file.name[0], code] += 1
         assert not code or (said.startswith("error:") and said.count("error:") == 1 and path.name in said), file.name
@@ -152,7 +153,7 @@ FLOORS = {
 }
 """Tests that are right: of syntax that is to be read, of syntax that is to be refused, and of what is said.
 
-An empty file is refused; IRIs are not checked; two XML literals are not in their canonical form.
+An empty file is refused; IRIs and repeated IDs are not checked; two XML literals are not in their canonical form.
 """
 
 
@@ -185,7 +186,7 @@ def test_w3cs_tests_of_rdf(syntax: str, suite: Suite, capsys: pytest.CaptureFixt
     terms = rdflib.Namespace("http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#")
     here = f"{folder.as_uri()}/"
     manifest = rdflib.Graph().parse(folder / "manifest.ttl", publicID=f"{here}manifest.ttl")
-    base = next((str(each) for each in manifest.objects(None, terms.assumedTestBase)), BASE)
+    base = next((str(each) for each in manifest.objects(None, terms.assumedTestBase)), RDF_BASE)
     right, tried, wrong = Counter[str](), Counter[str](), list[str]()
     for entry in (one for items in manifest.objects(None, terms.entries) for one in manifest.items(items)):
         kind = next(each for each in KINDS if each in str(manifest.value(entry, rdflib.RDF.type)))
@@ -194,7 +195,7 @@ def test_w3cs_tests_of_rdf(syntax: str, suite: Suite, capsys: pytest.CaptureFixt
         is_right = (quads is None) == (kind == "Negative")
         if is_right and kind == "Eval":
             within = f"{base}{name.rpartition('/')[0]}/" if "/" in name else base
-            lines = "".join(f"{quad} .\n" for quad in quads or ()).replace(f"<{BASE}", f"<{within}").encode()
+            lines = "".join(f"{quad} .\n" for quad in quads or ()).replace(f"<{RDF_BASE}", f"<{within}").encode()
             result = folder / str(manifest.value(entry, terms.result)).removeprefix(here)
             is_right = canonical(lines) == canonical(result.read_bytes())
         tried[kind] += 1

@@ -95,7 +95,7 @@ __getattr__, __dir__, __all__ = face(
         "formats.objects": "tables_of_lines as tables_of_json_lines",
         "formats.parquet": "checked as checked_parquet, fitting as rows_that_fit, MOST_BATCH, Parquet",
         "formats.parquet_pages": "pages as parquet_pages",
-        "formats.rdf.parser": "SYNTAXES as RDF_SYNTAXES",
+        "formats.rdf.parser": "BASE as RDF_BASE, RdfDocument, SYNTAXES as RDF_SYNTAXES",
         "formats.records": "FieldDialect",
         "formats.sqlite": "SqliteTable, stored_tables, SUFFIXES as DATABASE_SUFFIXES",
         "formats.table": "Batch, FEWEST_CELLS, MOST_EMPTY, Reader as FormatReader",
