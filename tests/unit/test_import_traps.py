@@ -264,7 +264,7 @@ def test_a_total_is_told_whatever_it_is_called(word: str, tmp_path: Path) -> Non
     ("reason", "line", "place"),
     [
         ("too many cells", "9,Ann,9.5,HIDDEN,x,y", 3),
-        ("total", "I alt,,,777", 8),
+        ("total", "I alt,,,7777", 8),
         ("one cell alone", "HIDDEN of us,,,", 8),
     ],
 )
@@ -375,3 +375,20 @@ def test_folders_within_are_told(tmp_path: Path) -> None:
     (tmp_path / "files" / "products.csv").write_text(SHOP, encoding="utf-8")
     report = import_graph([tmp_path / "files"], None)
     assert any("2023" in note and "not read" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("last", ["Aula,,,12", "Depot,,,2"])
+def test_a_last_row_that_is_called_otherwise_and_is_no_sum_stays(last: str, tmp_path: Path) -> None:
+    rows = [f"{at},Room {at},east,{20 + at % 7}" for at in range(101, 112)]
+    _, report = made(tmp_path, {"rooms.csv": "\n".join(["no,name,wing,seats", *rows, last]) + "\n"})
+    assert report.node_types["room"] == 12
+
+
+def test_months_do_not_lead_to_twelve_products(tmp_path: Path) -> None:
+    draw = random.Random(9)
+    products = as_csv("id,name", [(at, f"Soap {at}") for at in range(1, 13)])
+    pairs = [draw.sample(range(1, 13), 2) for _ in range(120)]
+    rows = [(f"B{at}", *pair) for at, pair in enumerate(pairs)]
+    files = {"products.csv": products, "deliveries.csv": as_csv("batch,ordered month,delivered month", rows)}
+    _, report = made(tmp_path, files)
+    assert (report.edges, report.node_types["delivery"]) == (0, 120)

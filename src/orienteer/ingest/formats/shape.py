@@ -308,9 +308,16 @@ def _is_total(shape: TableShape, cells: Sequence[str], above: Sequence[Sequence[
     if len(filled[0]) <= LONGEST_TOTAL and _TOTAL.fullmatch(filled[0]):
         return len(filled) > 1 and all(is_number(_UNIT.sub("", cell)) for cell in filled[1:])
     if len(filled[0]) <= LONGEST_TOTAL and _is_called_otherwise(cells, above):
-        return len(filled) > 1 and all(is_number(_UNIT.sub("", cell)) for cell in filled[1:])
+        sums = [(place, cell) for place, cell in enumerate(cells) if place and cell.strip()]
+        return bool(sums) and all(_is_largest(cell, [row[place] for row in above]) for place, cell in sums)
     is_bare = not cells[0].strip() and 2 * len(filled) <= len(cells) and all(row[0].strip() for row in above)
     return is_bare and all(place in shape.numeric and is_number(cell) for place, cell in enumerate(cells) if cell)
+
+
+def _is_largest(cell: str, above: Sequence[str]) -> bool:
+    """Return whether a number is not below those above it, as a total is: their digits are compared."""
+    numbers = [int("".join(filter(str.isdecimal, text))) for text in (cell, *above) if is_number(_UNIT.sub("", text))]
+    return is_number(_UNIT.sub("", cell)) and numbers[0] == max(numbers)
 
 
 def _is_called_otherwise(cells: Sequence[str], above: Sequence[Sequence[str]]) -> bool:

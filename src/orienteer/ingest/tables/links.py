@@ -333,10 +333,17 @@ def _pairs(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link]) -> list
             for name, column in free
             if _fills(column, ids) and not column.is_key and led.get(name, other.type) == other.type
         ]
+        if len(whole) == 2 and _say_what_they_are(whole[0][0], whole[1][0], other):
+            continue
         if len(whole) == 2 and surprise_of_few_loops(draft, whole[0][1], whole[1][1]) + math.log(len(ids)) > RARE:
             both = [inclusion(column, other, key, other.unique[key]) for _, column in whole]
             return [link for link in both if link is not None and link.column not in led]
     return []
+
+
+def _say_what_they_are(first: str, second: str, other: Draft) -> bool:
+    """Return whether two columns have a word in common that is not the table's: `ordered month`, `delivered month`."""
+    return bool(set(words_of(first)) & set(words_of(second))) and not closeness(first, other.type, "")
 
 
 def _fills(column: ColumnProfile, ids: Sequence[int]) -> bool:
