@@ -1,12 +1,13 @@
 """Hard questions by the rules, by a model's written lines, and by both readers: right, refused or wrong, and agreement.
 
-    python benchmarks/hard.py [--data FOLDER] [--work FOLDER] [--set hard|fourth] [--graph NAME ...] [--lines FILE ...]
+    python benchmarks/hard.py [--data FOLDER] [--work FOLDER] [--set NAME] [--graph NAME ...] [--lines FILE ...]
                               [--first] [--check refused|always] [--dump FOLDER] [--show VERDICT] [--json FILE]
                               [--every N] [--model NAME [--no-grammar]]
 
 `hard/questions.jsonl` has 240 questions over Hetionet, Debian and WordNet, 80 each, of the shapes that rules find hard,
 worded before any reader saw them. Their golds are expressions over the tables, as those of `intents` are. The set
-`fourth` is `own/fourth.jsonl`, with the links put right. The replies of a model are played: a file of lines has the one
+`fourth` is `own/fourth.jsonl`, with the links put right; `questions` and `third` of `own` have no replies, and are for
+`--model`. The replies of a model are played: a file of lines has the one
 to each question and, if the program sent it back and another was written, that one too (`again`); `--first` leaves
 these out. They were written from the prompts alone, which `--dump` writes, and none was changed after the golds were
 looked at. With `--check always`, the default, both readers read each question, and a table tells how they agree.
@@ -43,6 +44,7 @@ from report import command_line, write_json
 
 HERE = Path(__file__).parent
 LINES = (HERE / "hard" / "lines.jsonl", HERE / "own" / "fourth.lines.jsonl", HERE / "hard" / "fourth.lines.jsonl")
+SETS = "hard and fourth if none is named"
 AGREEMENT = ("same", "different", "refused by the rules", "refused by the model", "refused by both")
 
 
@@ -104,7 +106,8 @@ def opened(name: str, graph: str, graphs: Graphs) -> Graph | None:
     """Return a graph of a set; None if its data is absent."""
     if name == "hard":
         return graphs.open(graph)
-    return people.opened(HERE / "own" / graph, HERE / "own" / f"{graph}.mapping.toml")
+    mapping = HERE / "own" / f"{graph}.mapping.toml"
+    return people.opened(HERE / "own" / graph, mapping if mapping.exists() else None)
 
 
 def asked(name: str, graph: str, own: Sequence[dict[str, Any]]) -> Iterator[Asked]:  # Any: JSON
@@ -203,7 +206,7 @@ def show(by: str, graph: str, one: Asked, result: Result, verdict: Verdict) -> N
 def arguments() -> argparse.Namespace:
     """Return what the command line says."""
     parser = command_line(__doc__, ("--data", "--work", "--json"))
-    parser.add_argument("--set", choices=("hard", "fourth"), action="append", help="both if none is named")
+    parser.add_argument("--set", choices=("hard", "fourth", "questions", "third"), action="append", help=SETS)
     parser.add_argument("--graph", action="append", default=[], metavar="NAME", help="only this graph or folder")
     parser.add_argument("--check", choices=("refused", "always"), default="always", help="when the model is asked")
     parser.add_argument("--lines", type=Path, action="append", metavar="FILE", help="replies; ours if none is named")

@@ -84,7 +84,7 @@ def trained(options: argparse.Namespace) -> None:
     seed = {"random_seed": str(options.seed)}
     place = options.out / f"seed-{options.seed}"
     sft = read_recipe(SftConfig, options.recipe, {**_pairs(options.sft), **seed})
-    done = distil(options.out / "collection", place / "sft", options.student, sft, progress=_told)
+    done = distil([options.out / "collection"], place / "sft", options.student, sft, progress=_told)
     _resources(place / "sft", done.seconds)
     if not options.grpo:
         return

@@ -107,7 +107,7 @@ def pupil(base, lesson, scratch):
     settings = {**tiny.SETTINGS, "epochs": "48", "learning_rate": "5e-3", "schedule": "constant", "save_steps": "16"}
     with tiny.no_warnings():
         distil(
-            lesson,
+            [lesson],
             folder,
             str(base),
             SftConfig.read({**settings, "batch": "4", "micro_batch": "4", "max_length": "900"}),

@@ -172,6 +172,16 @@ def test_without_pytorch_the_extra_is_named(here, taught, cli):
     assert not (here / "t" / "training.json").exists()
 
 
+def test_collections_of_two_agents_are_not_mixed(here, taught, quizzed, cli):
+    shutil.copytree(taught, here / "calls")
+    shutil.copytree(quizzed, here / "programs")
+    ran = cli("train", "sft", "calls", "programs", "--student", "nowhere", "-o", "t", "-q")
+    assert ran.code == 2
+    told = "calls has episodes of 'ark tools=compact agents=1', programs of 'graphscout': train on one kind"
+    assert told in ran.err
+    assert not (here / "t").exists()
+
+
 def test_a_graph_that_has_moved_is_asked_for(here, taught, cli):
     shutil.copytree(taught, here / "c")
     file = here / "c" / "collection.json"

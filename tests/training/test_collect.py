@@ -13,7 +13,14 @@ from orienteer.graph import Graph
 from orienteer.lab.evaluation import read_questions
 from orienteer.lab.quizzes import nodes_of_quiz
 from orienteer.lab.replay import replay as replay_trajectory
-from orienteer.lab.training import CollectConfig, collect_trajectories, collected_trajectories, read_collection
+from orienteer.lab.training import (
+    CollectConfig,
+    SftConfig,
+    choose_trajectories,
+    collect_trajectories,
+    collected_trajectories,
+    read_collection,
+)
 from orienteer.llm import ScriptedModel
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
@@ -359,6 +366,26 @@ def test_it_is_read_graph_by_graph(taught, episodes):
     assert 0 < len(one) < len(episodes)
     with pytest.raises(BadInput, match="holds no graph 'nothing': there are books, ships"):
         list(collected_trajectories(taught, graphs=("nothing",)))
+
+
+def test_several_collections_are_learnt_from_together(worlds, taught, tmp_path):
+    """Questions of one id and others are two, as those of files of questions about one graph each."""
+    more, file = tmp_path / "more", tmp_path / "own.jsonl"
+    own = [one.question.id for _, one in collected_trajectories(taught, graphs=("books",))][:3]
+    asked = (f"Which novels are written by {name}?" for name in tiny.WRITERS)
+    rows = ({"id": name, "question": text, "nodes": ["n0"]} for name, text in zip(own, asked, strict=False))
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    config = CollectConfig(teacher="anchor")
+    collect_trajectories([worlds["books"]], more, config, questions=file, settings=Settings())
+    folders = [taught, more]
+    alone = [one.question.text for folder in folders for _, one in collected_trajectories(folder)]
+    assert len(list(collected_trajectories(more))) == len(own)
+    for order in (folders, folders[::-1]):
+        chosen, held = choose_trajectories(order, SftConfig(validation=2))
+        assert sorted(one.question.text for one in (*chosen, *held)) == sorted(alone)
+    assert choose_trajectories(folders, SftConfig(validation=2)) == (chosen, held)
+    with pytest.raises(BadInput, match="holds no graph 'nothing': there are books, ships"):
+        choose_trajectories(folders, SftConfig(graphs=("nothing",)))
 
 
 def test_two_graphs_of_one_name_are_told_apart_or_refused(gathered, books, tmp_path):

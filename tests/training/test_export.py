@@ -34,7 +34,7 @@ def made(request, episodes, lesson, scratch):
         random = tiny.student(folder / "random", tiny.texts_of(episodes), kind=request.param)
         base_gguf = tiny.as_gguf(random, folder / "base.gguf")
         settings = {**tiny.SETTINGS, "max_steps": "2", "batch": "4", "micro_batch": "4", "learning_rate": "1e-3"}
-        distil(lesson, folder / "t", str(base_gguf), SftConfig.read({**settings, "max_length": "900"}))
+        distil([lesson], folder / "t", str(base_gguf), SftConfig.read({**settings, "max_length": "900"}))
     return random, base_gguf, folder / "t"
 
 

@@ -81,7 +81,7 @@ def train(kind, folder, lesson, base, pupil, ships):
         reinforce(lesson, folder, str(pupil), chosen, {"ships": Graph.open(ships)}, settings=Settings())
     else:
         chosen = SftConfig.read({**shared, "batch": "4", "micro_batch": "4", "max_length": "900", "epochs": "9"})
-        distil(lesson, folder, str(base), chosen)
+        distil([lesson], folder, str(base), chosen)
 
 
 def survived(kind, folder, *made_of, delay=None):

@@ -133,7 +133,7 @@ def test_a_recipe_of_distillation_takes_a_step(qwen3, taught, tmp_path, name):
     given = read_recipe(SftConfig, name, {})
     fewer = {"validation": "2"} if given.validation else {}
     chosen = read_recipe(SftConfig, name, {**STEP, **fewer, "max_length": "900"})
-    done = distil(taught, tmp_path / "t", str(qwen3), chosen)
+    done = distil([taught], tmp_path / "t", str(qwen3), chosen)
     assert (done.steps, done.is_complete) == (1, True)
     [*_, line] = [line for line in _log(tmp_path) if "loss" in line]
     assert line["loss"] > 0

@@ -95,7 +95,7 @@ def test_the_student_says_what_it_learnt(pupil, lesson):
 
 
 def test_lora_leaves_all_but_the_linear_layers_as_they_were(base, lesson, tmp_path):
-    distil(lesson, tmp_path / "t", str(base), config(lora=4))
+    distil([lesson], tmp_path / "t", str(base), config(lora=4))
     before, after = weights(base), weights(tmp_path / "t" / "model")
     assert set(after) == set(before), "it is merged"
     changed = {name for name in before if not torch.equal(before[name], after[name])}
@@ -103,13 +103,13 @@ def test_lora_leaves_all_but_the_linear_layers_as_they_were(base, lesson, tmp_pa
 
 
 def test_without_lora_all_weights_are_trained(base, lesson, tmp_path):
-    distil(lesson, tmp_path / "t", str(base), config())
+    distil([lesson], tmp_path / "t", str(base), config())
     before, after = weights(base), weights(tmp_path / "t" / "model")
     assert not any(torch.equal(before[name], after[name]) for name in before)
 
 
 def test_a_checkpoint_may_be_a_student_itself(pupil, lesson, tmp_path):
-    done = distil(lesson, tmp_path / "t", str(pupil / "model"), config(learning_rate=1e-5))
+    done = distil([lesson], tmp_path / "t", str(pupil / "model"), config(learning_rate=1e-5))
     assert log_of(tmp_path / "t")[0]["loss"] < 0.1
     assert done.is_complete
 
@@ -135,7 +135,7 @@ def stopped(pupil, lesson, taught, scratch):
     folder = scratch()
     with tiny.no_warnings():
         done = distil(
-            *(taught, folder, str(pupil / "model")),
+            *([taught], folder, str(pupil / "model")),
             config(validation=3, save_steps=1, max_steps=30, learning_rate=0.1, schedule="constant"),
         )
     return folder, done
@@ -155,7 +155,7 @@ def test_the_student_that_is_saved_is_the_best_one(stopped, taught):
 
     folder, _ = stopped
     student = open_student(str(folder / "model"))
-    _, held = choose_trajectories(taught, config(validation=3))
+    _, held = choose_trajectories([taught], config(validation=3))
     checked = [line["eval_loss"] for line in log_of(folder) if "eval_loss" in line]
     made = list(training_rows(held, student.tokenizer, max_length=900))
     assert loss_by_hand(student, made) == pytest.approx(min(checked), rel=1e-3)
@@ -168,7 +168,7 @@ def test_a_finished_training_is_not_done_again(pupil, lesson, base):
     before = {path: path.stat().st_mtime_ns for path in pupil.rglob("*") if path.is_file()}
     told = []
     settings = read_training(pupil).settings
-    again = distil(lesson, pupil, str(base), SftConfig.model_validate(settings), progress=lambda *at: told.append(at))
+    again = distil([lesson], pupil, str(base), SftConfig.model_validate(settings), progress=lambda *at: told.append(at))
     assert again == read_training(pupil)
     assert not told
     assert {path: path.stat().st_mtime_ns for path in pupil.rglob("*") if path.is_file()} == before
@@ -182,13 +182,13 @@ def test_other_conditions_are_refused_and_named(pupil, lesson, taught, base):
         (lesson, base, settings.model_copy(update={"learning_rate": 1.0}), r"learning_rate \([\d.e-]+, now 1\.0\)\. "),
     ):
         with pytest.raises(BadInput, match=rf"holds a training with other conditions: {named}"):
-            distil(collection, pupil, str(student), chosen)
+            distil([collection], pupil, str(student), chosen)
 
 
 def test_a_folder_of_something_else_is_left_alone(lesson, base, tmp_path):
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(BadInput, match=r"holds letter\.txt and no training"):
-        distil(lesson, tmp_path, str(base), config())
+        distil([lesson], tmp_path, str(base), config())
 
 
 # ------------------------------------------------------------------------------------------------------------ resuming
@@ -211,15 +211,15 @@ def undisturbed(base, lesson, scratch):
     """Give the folder of a training of six steps that nothing cut off."""
     folder = scratch()
     with tiny.no_warnings():
-        distil(lesson, folder, str(base), config(max_steps=6, save_steps=2))
+        distil([lesson], folder, str(base), config(max_steps=6, save_steps=2))
     return folder
 
 
 @pytest.mark.parametrize("at", [1, 3, 6])
 def test_killed_at_any_step_it_comes_to_the_same(base, lesson, undisturbed, tmp_path, at):
     with pytest.raises(Killed):
-        distil(lesson, tmp_path / "t", str(base), config(max_steps=6, save_steps=2), progress=killing(at))
-    done = distil(lesson, tmp_path / "t", str(base), config(max_steps=6, save_steps=2))
+        distil([lesson], tmp_path / "t", str(base), config(max_steps=6, save_steps=2), progress=killing(at))
+    done = distil([lesson], tmp_path / "t", str(base), config(max_steps=6, save_steps=2))
     assert done.steps == 6
     log = log_of(tmp_path / "t")
     assert [line["step"] for line in log] == [1, 2, 3, 4, 5, 6]
@@ -247,9 +247,9 @@ def damaged(kind, checkpoint):
 def test_a_checkpoint_that_a_kill_left_unfinished_is_passed_over(base, lesson, undisturbed, tmp_path, kind):
     """transformers writes a checkpoint file by file into its folder, and the state of the trainer last."""
     with pytest.raises(Killed):
-        distil(lesson, tmp_path / "t", str(base), config(max_steps=6, save_steps=2), progress=killing(5))
+        distil([lesson], tmp_path / "t", str(base), config(max_steps=6, save_steps=2), progress=killing(5))
     damaged(kind, tmp_path / "t" / "checkpoints" / "checkpoint-4")
-    distil(lesson, tmp_path / "t", str(base), config(max_steps=6, save_steps=2))
+    distil([lesson], tmp_path / "t", str(base), config(max_steps=6, save_steps=2))
     log = log_of(tmp_path / "t")
     assert [line["step"] for line in log] == [1, 2, 3, 4, 5, 6]
     assert log[-1]["loss"] == pytest.approx(log_of(undisturbed)[-1]["loss"], rel=1e-4)
@@ -280,9 +280,9 @@ def test_a_disk_that_is_full_is_told_in_a_sentence_and_nothing_is_lost(base, les
                 full.enter_context(full_disk())
 
         with pytest.raises(Error, match=r"could not be written .*\(.*\): make room and repeat") as told:
-            distil(lesson, tmp_path / "t", str(base), config(max_steps=6, save_steps=2), progress=progress)
+            distil([lesson], tmp_path / "t", str(base), config(max_steps=6, save_steps=2), progress=progress)
     assert "\n" not in str(told.value)
-    done = distil(lesson, tmp_path / "t", str(base), config(max_steps=6, save_steps=2))
+    done = distil([lesson], tmp_path / "t", str(base), config(max_steps=6, save_steps=2))
     assert done.is_complete
     log = log_of(tmp_path / "t")
     assert [line["step"] for line in log] == [1, 2, 3, 4, 5, 6]
@@ -372,8 +372,8 @@ def test_a_template_without_tools_is_told_in_a_sentence(base, worlds, play, copi
 
 def test_rows_that_are_all_too_long_are_told(base, lesson, tmp_path):
     with pytest.raises(BadInput, match="no row fits 20 tokens: set a greater max_length"):
-        distil(lesson, tmp_path / "t", str(base), config(max_length=20))
-    done = distil(lesson, tmp_path / "t2", str(base), config(max_length=420))
+        distil([lesson], tmp_path / "t", str(base), config(max_length=20))
+    done = distil([lesson], tmp_path / "t2", str(base), config(max_length=420))
     assert done.left_out["longer than max_length"] > 0
 
 
@@ -381,4 +381,4 @@ def test_rows_that_are_all_too_long_are_told(base, lesson, tmp_path):
 def test_a_batch_that_cannot_be_parted_so_is_told(base, lesson, tmp_path, batch, micro_batch):
     """Else a step has 6 rows where 8 were asked for, or 8 where 4 were."""
     with pytest.raises(BadOption, match="micro_batch"):
-        distil(lesson, tmp_path / "t", str(base), config(batch=batch, micro_batch=micro_batch, max_steps=1))
+        distil([lesson], tmp_path / "t", str(base), config(batch=batch, micro_batch=micro_batch, max_steps=1))

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from orienteer.lab.training.runs import Training
 
 CollectionFolder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder that train collect wrote.")]
+CollectionFolders = Annotated[
+    list[Path], typer.Argument(metavar="FOLDER", help="Folders that train collect wrote; several are mixed.")
+]
 StudentName = Annotated[
     str,
     typer.Option(
@@ -162,20 +165,20 @@ def collect(
 
 def sft(
     out: Output,
-    collection: CollectionFolder,
+    collections: CollectionFolders,
     student: StudentName,
     target: Target,
     recipe: Recipe = None,
     set_options: Settings = None,
 ) -> None:
-    """Distil: a student learns the trajectories of a collection, the loss on its own tokens alone."""
+    """Distil: a student learns the trajectories of collections, the loss on its own tokens alone."""
     from orienteer.lab.training.runs import SftConfig, read_recipe
     from orienteer.lab.training.sft import SHOWN, distil
     from orienteer.options import pairs_of
 
     config = read_recipe(SftConfig, recipe, pairs_of(set_options or ()))
     with file_trouble("name a folder that can be written with -o"):
-        training = distil(collection, target, student, config, progress=out.progress)
+        training = distil(collections, target, student, config, progress=out.progress)
     if training.rows:
         out.note(f"what is learnt of the first rows, for you to look at: {target / SHOWN}")
     _report_training(out, target, training)
@@ -183,7 +186,7 @@ def sft(
 
 def sweep(
     out: Output,
-    collection: CollectionFolder,
+    collections: CollectionFolders,
     student: StudentName,
     target: Target,
     set_options: Annotated[
@@ -207,7 +210,7 @@ def sweep(
         for chosen in combinations(axes(set_options))
     }
     for config in configs.values():
-        next(trajectories(collection, graphs=config.graphs), None)  # a wrong name is told before the first is trained
+        next(trajectories(*collections, graphs=config.graphs), None)  # a wrong name is told before the first is trained
     if foreign := [one.name for one in target.glob("[!.]*") if one.name != CURVES and one.name not in configs]:
         raise BadInput(f"{target} holds {foreign[0]} and no sweep of these settings: name another folder")
     trained: dict[str, Training] = {}
@@ -215,7 +218,7 @@ def sweep(
         out.note(f"{len(trained) + 1} of {len(configs)}: {label}")
         with file_trouble("name a folder that can be written with -o"):
             target.mkdir(parents=True, exist_ok=True)
-            trained[label] = distil(collection, target / label, student, config, progress=out.progress)
+            trained[label] = distil(collections, target / label, student, config, progress=out.progress)
     write_curves(target / CURVES, {label: target / label / LOG for label in trained})
     if out.as_json:
         out.json(trained)
@@ -313,9 +316,9 @@ def _report_collection(out: Output, target: Path, collection: Collection) -> Non
             "reader": "no line of the model was believed",
         }
         why = reasons.get(collection.teacher.split()[0], "the model failed")
-        out.note(f"note: {without:,} questions are without a trajectory: {why}")
+        out.note(f"note: {counted(without, 'question')} without a trajectory: {why}")
     if failed := sum(part.failed for part in collection.parts):
-        out.note(f"note: {failed:,} trajectories are missing, for the model failed: the same command asks them again")
+        out.note(f"note: trajectories that are missing, for the model failed: {failed:,}; the same command asks again")
     total = sum(part.trajectories for part in collection.parts)
     usage = collection.usage
     tokens = usage.prompt_tokens + usage.completion_tokens

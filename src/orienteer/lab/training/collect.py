@@ -460,20 +460,25 @@ def _read_manifest(file: Path) -> Collection:
         raise BadInput(f"{file} is from another version: collect again, in another folder") from error
 
 
-def trajectories(path: Path, *, graphs: tuple[str, ...] = ()) -> Iterator[tuple[str, Trajectory]]:
-    """Yield the graph's name and each trajectory that stays, of all graphs or of these. Raises `BadInput`."""
-    parts = {part.name for part in read_collection(path).parts}
+def trajectories(*paths: Path, graphs: tuple[str, ...] = ()) -> Iterator[tuple[str, Trajectory]]:
+    """Yield the graph's name and each trajectory that stays in collections, of all graphs or of these.
+
+    Raises `BadInput`.
+    """
+    parts = sorted((part.name, path) for path in paths for part in read_collection(path).parts)
+    names = {name for name, _ in parts}
     for name in graphs:
-        if name not in parts:
-            raise BadInput(f"{path} holds no graph {name!r}: there are {', '.join(sorted(parts))}")
-    for part in sorted(parts):
-        if graphs and part not in graphs:
+        if name not in names:
+            held = ", ".join(map(str, paths))
+            raise BadInput(f"{held} holds no graph {name!r}: there are {', '.join(sorted(names))}")
+    for name, path in parts:
+        if graphs and name not in graphs:
             continue
-        file = path / part / TRAJECTORIES
+        file = path / name / TRAJECTORIES
         if not file.exists():
             raise BadInput(f"{file} is gone: collect again, in another folder")
         if any(read_lines(file)):
-            yield from ((part, trajectory) for trajectory in traces.read(file))
+            yield from ((name, trajectory) for trajectory in traces.read(file))
 
 
 def card_of(collection: Collection) -> str:

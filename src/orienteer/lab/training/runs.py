@@ -78,9 +78,9 @@ class Training(Record):
     is_complete: bool = False
 
 
-def sha256_of(collection: Path) -> str:
-    """Return the hash by which a training knows its collection."""
-    return hashlib.sha256((collection / COLLECTION).read_bytes()).hexdigest()
+def sha256_of(*collections: Path) -> str:
+    """Return the hash by which a training knows its collections, in any order."""
+    return hashlib.sha256(b"".join(sorted((one / COLLECTION).read_bytes() for one in collections))).hexdigest()
 
 
 def begin(folder: Path, training: Training) -> Training:

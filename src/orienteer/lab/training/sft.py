@@ -42,33 +42,39 @@ _SHOWN_ROWS = 3
 
 
 def distil(
-    collection: Path,
+    collections: Sequence[Path],
     folder: Path,
     student: str,
     config: SftConfig,
     *,
     progress: Progress = lambda stage, count: None,
 ) -> Training:
-    """Train a student on a collection into a folder; an unfinished training there resumes from its last checkpoint.
+    """Train a student on collections, mixed, into a folder; an unfinished training there resumes from its checkpoint.
 
-    Raises `BadInput` if the collection, the student or the folder do not fit, `MissingExtra` without PyTorch.
+    All are episodes of one agent. Raises `BadInput` if the collections, the student or the folder do not fit,
+    `MissingExtra` without PyTorch.
     """
-    manifest = read_collection(collection)
+    agents = {read_collection(collection).agent: collection for collection in collections}
+    agent, *others = agents
+    if others:
+        raise BadInput(
+            f"{agents[agent]} has episodes of {agent!r}, {agents[others[0]]} of {others[0]!r}: train on one kind"
+        )
     pytorch = torch()
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", busy=f"another process is training in {folder}: wait for it, or name another"):
-        chosen, held = choose_trajectories(collection, config)
+        chosen, held = choose_trajectories(collections, config)
         if not chosen:
             kept = f"validation={config.validation} leaves none of its trajectories" if held else "it has no trajectory"
-            raise BadInput(f"there is nothing to learn from in {collection}: {kept}")
+            raise BadInput(f"there is nothing to learn from in {', '.join(map(str, collections))}: {kept}")
         dialects = {trajectory.dialect for trajectory in chosen}
         training = begin(
             folder,
             Training(
                 kind="sft",
                 student=str(source_of(student)),
-                collection_sha256=sha256_of(collection),
-                agent=manifest.agent,
+                collection_sha256=sha256_of(*collections),
+                agent=agent,
                 dialect=", ".join(sorted(dialects)),
                 settings=json.loads(config.model_dump_json()),
             ),
@@ -103,11 +109,11 @@ def distil(
         )
 
 
-def choose_trajectories(collection: Path, config: SftConfig) -> tuple[list[Trajectory], list[Trajectory]]:
+def choose_trajectories(collections: Sequence[Path], config: SftConfig) -> tuple[list[Trajectory], list[Trajectory]]:
     """Return the trajectories that are learnt from, and those that are kept for validation, drawn by question."""
     by_question: defaultdict[tuple[str, str], list[Trajectory]] = defaultdict(list)
-    for graph, trajectory in trajectories(collection, graphs=config.graphs):
-        by_question[graph, trajectory.question.id].append(trajectory)
+    for graph, trajectory in trajectories(*collections, graphs=config.graphs):
+        by_question[graph, trajectory.question.text].append(trajectory)
     chance = np.random.default_rng(config.random_seed)
     keys = [key for _, key in sorted(zip(chance.permutation(len(by_question)).tolist(), by_question, strict=True))]
     held, left = keys[: config.validation], keys[config.validation :]
