@@ -7,6 +7,7 @@ import json
 import pytest
 
 from fakes import Answer, FakeServer
+from gbnf import Gbnf
 from orienteer.errors import BadOption, ModelError
 from orienteer.lab.replay import requests as requests_of
 from orienteer.lab.training import (
@@ -18,6 +19,9 @@ from orienteer.lab.training import (
     training_rows,
 )
 from orienteer.llm import ScriptedModel
+from orienteer.llm.schema import GRAMMAR
+from orienteer.records import Manner, Message, Reply, Usage
+from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from training.tiny import END, Bytes
 
@@ -131,6 +135,43 @@ def test_the_rows_learn_the_last_line_alone(taught_by):
         *_, last = requests_of(lesson)
         prompt = template.apply_chat_template(last.body()["messages"], tokenize=False, add_generation_prompt=True)
         assert template.decode(row.input_ids) == f"{prompt}{said[-1]}{END}"
+
+
+FORMS = (
+    lambda value: json.dumps(value, separators=(",", ":")),
+    lambda value: json.dumps(value, indent=2),
+    lambda value: json.dumps(dict(reversed(value.items()))),
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_learnt_is_of_the_grammar_that_a_student_is_held_to(taught_by, books, form):
+    """Whatever form of JSON the teacher writes: a grammar has one, and forbids the others."""
+
+    def teacher(messages, *_):
+        return form(json.loads(replied([message.content for message in messages])))
+
+    _, lessons = taught_by(model=ScriptedModel(teacher))
+    assert set(lessons) == BELIEVED
+    template = Bytes()
+    for question, lesson in lessons.items():
+        student = Held()
+        Retriever(books, "reader", model=student, check="always").ask(question)
+        *_, row = training_rows([lesson], template, max_length=WIDE)
+        *_, said = learnt_texts(row, template.decode)
+        assert said == f"{REPLIES[question][-1]}{END}"
+        assert Gbnf(student.grammar).matches(said.removesuffix(END)), question
+
+
+class Held:
+    """A model that keeps grammars, and writes no line."""
+
+    name, price = "held", None
+    manner = Manner(keeps_schema=True, keeps_grammar=True)
+
+    def chat(self, messages, *, schema=None, **options):
+        self.grammar = schema[GRAMMAR]
+        return Reply(message=Message(role="assistant", content=line(None)), usage=Usage(calls=1))
 
 
 @pytest.mark.parametrize("question", sorted(BELIEVED))

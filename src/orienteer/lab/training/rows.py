@@ -24,7 +24,9 @@ from orienteer.lab.evaluation.running.runs import failed_calls
 from orienteer.lab.replay import SentRequest, requests
 from orienteer.lab.training.runs import torch
 from orienteer.llm.replies import ChatRequest
+from orienteer.llm.schema import json_object
 from orienteer.llm.wire import body_of
+from orienteer.reading.by_model import SCHEMA
 from orienteer.records import JsonValue, Manner, Message, Price, Raw, Reply, Sampling, Step, ToolSpec, Trajectory, Usage
 
 # The label of a token that no loss is taken of, as in PyTorch's cross entropy.
@@ -114,7 +116,8 @@ def rows(
 def parts_of(trajectory: Trajectory, template: Template, *, learns_failed: bool = True) -> list[list[Part]]:
     """Return the texts of each row of a trajectory. Raises `BadInput` for a template that cannot write them.
 
-    A reply that was sent back for another one is part of a row, and not learnt.
+    A reply that was sent back for another one is part of a row, and not learnt. That of `reader` is learnt in the form
+    that its grammar has.
     """
     texts: list[list[Part]] = []
     for request in requests(trajectory):
@@ -125,6 +128,9 @@ def parts_of(trajectory: Trajectory, template: Template, *, learns_failed: bool 
         is_learnt = (learns_failed or not failed_calls(step)) and not any(_replaces(after, step) for after in following)
         prompt = prompt_of(request.body(), template)
         reply, end = _reply(request, step.reply, template, prompt)
+        if is_learnt and step.reply_schema == SCHEMA and (value := json_object(step.reply.message.content or "")):
+            # a teacher writes JSON in any form; the grammar that a student is held to has one
+            reply = json.dumps({name: value[name] for name in SCHEMA["properties"]}, ensure_ascii=False)
         before = "".join(part.text for part in texts[-1]) if texts else None
         if before is not None and prompt.startswith(before):
             texts[-1] += [Part(prompt[len(before) :], is_learnt=False), Part(reply + end, is_learnt)]
