@@ -105,6 +105,15 @@ def test_the_card_beside_it_tells_how_it_is_asked_and_made(made, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s.card.json", "s.gguf"], "and nothing half written"
 
 
+def test_the_card_says_that_training_ended_early(made, tmp_path):
+    """Else a student of 60 rows seems to have learnt them all."""
+    training = shutil.copytree(made[2], tmp_path / "t")
+    file = training / "training.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"stopped": "20 minutes were over"}))
+    told = json.loads(export_student(training, tmp_path / "s.gguf").read_text())
+    assert re.fullmatch(r"sft: 4 rows, 2 steps, \d+ s; 20 minutes were over", told["trained"])
+
+
 def test_an_engine_loads_it_and_says_something(made, tmp_path):
     """In a process of its own: an engine that cannot read a file ends the process."""
     _needs_an_engine()

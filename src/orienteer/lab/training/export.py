@@ -52,11 +52,12 @@ def export(folder: Path, file: Path, *, base: Path | None = None, precision: Pre
         flags = " ".join([f"--method {name}", *(f"--set {shlex.quote(option)}" for option in options)])
         own = json.loads((place / CARD).read_text(encoding="utf-8"))
         rows = f"{counted(training.rows, 'row')}, " if training.rows else ""
+        stopped = f"; {training.stopped}" if training.stopped else ""  # then not all of the rows were learnt
         facts = {
             **own,
             "file": file.name,
             "use": f"orienteer ask DIR QUESTION {flags} --model local:{file.name}",
-            "trained": f"{training.kind}: {rows}{counted(training.steps, 'step')}, {training.seconds:.0f} s",
+            "trained": f"{training.kind}: {rows}{counted(training.steps, 'step')}, {training.seconds:.0f} s{stopped}",
             "settings": training.settings,
             "collection_sha256": training.collection_sha256,
         }
