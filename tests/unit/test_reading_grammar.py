@@ -287,6 +287,22 @@ def test_what_a_grammar_held_is_believed_only_if_it_says_most_of_the_question(
     assert (near.answer, near.reading.by) == ("Ann Peel, Joe Marsh", "model")
 
 
+@pytest.mark.parametrize("keeps_grammar", [True, False])
+def test_what_a_grammar_held_must_say_each_name_and_number(rowing: Graph, keeps_grammar: bool) -> None:
+    """A small model sends the line again that was sent back: that it means it so shows nothing."""
+    line = 'person that -member_of-> "Anchor"'
+    model = Held(line, keeps_grammar=keeps_grammar)
+    result = Retriever(rowing, method="reader", model=model).ask("Any person that is a member of Anchor some 3 times")
+    assert len(model.schemas) == 2
+    if keeps_grammar:
+        assert result.answer is None
+        assert result.refusal is not None
+        assert result.refusal.words == ("3",)
+        assert line in result.refusal.text
+    else:
+        assert result.answer == "Ann Peel, Joe Marsh"
+
+
 def test_a_grammar_goes_out_in_place_of_the_schema_and_never_within_it() -> None:
     schema = {"type": "object", GRAMMAR: 'root ::= "{}"'}
     request = ChatRequest.of("m", [Message(role="user", content="?")], schema=schema)

@@ -289,8 +289,11 @@ class ModelReader:
         covered = self._covered(query, words)[1] | {at for first, one in amounts for at in range(first, one.last)}
         telling = [at for at, word in enumerate(question.words) if not word.is_stop]
         left = [question.surface(at, at + 1) for at in telling if at not in covered]
-        if manner_of(self._model).keeps_grammar and len(left) > _MOST_LEFT * len(telling):
-            why = f"the model read it as {shown!r}, which says nothing of {', '.join(left)}"
-            return Refusal(kind="not_understood", words=tuple(left), text=why)
+        if manner_of(self._model).keeps_grammar:
+            # nor does it that a small model sends a line again: it repeats itself
+            unused = [text for text, is_used in self._named(query, words) if not is_used]
+            if missing := unused or (left if len(left) > _MOST_LEFT * len(telling) else ()):
+                why = f"the model read it as {shown!r}, which says nothing of {', '.join(missing)}"
+                return Refusal(kind="not_understood", words=tuple(missing), text=why)
         notes = (f"in no word of the line: {', '.join(left)}",) if left else ()
         return Reading(text=line, by=self.name, notes=notes)
