@@ -270,7 +270,7 @@ def _is_of_documents(path: Path, selection: Selection) -> bool:
 def _has_more_tables(path: Path, selection: Selection) -> bool:
     """Return whether a folder has more tables than documents: a note beside them is one."""
     files = [(file, kind_of(file)) for file in FolderWalk(path, selection)]
-    tables = sum(1 for file, _ in files if _may_hold_graph(file) or holds_tables(file))
+    tables = sum(1 for file, _ in files if _may_hold_graph(file) or suffix(file) in CONTAINERS)
     return tables > sum(1 for file, kind in files if kind is not None and lies_beside_tables(File(file, "", kind)))
 
 

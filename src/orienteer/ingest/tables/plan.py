@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from orienteer.errors import BadInput, UnreadableFile
-from orienteer.ingest.formats import CONTAINERS, GRAPHS, Batch, Drop, Format, format_of, suffixes
+from orienteer.ingest.formats import CONTAINERS, FORMATS, GRAPHS, Batch, Drop, Format, format_of, suffixes
 from orienteer.ingest.formats.delimited import DelimitedText, column_names
 from orienteer.ingest.formats.files import require, stem, stray, suffix
 from orienteer.ingest.formats.letters import encoding_of
@@ -169,11 +169,18 @@ def listing(source: Path, root: Path | None = None) -> list[Path]:
 
 
 def folders_within(source: Path) -> list[str]:
-    """Return the visible folders in a folder that have files that may hold tables."""
+    """Return the visible folders in a folder that have files of tables, by their names: none is opened."""
     if not source.is_dir():
         return []
-    folders = (path for path in source.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
-    return sorted(path.name for path in folders if any(format_of(file) is not None for file in _visible(path)))
+    tables = {*CONTAINERS, *(name for form in FORMATS for name in form.suffixes)} - {".txt"}
+    found = []
+    for path in source.iterdir():
+        try:
+            is_one = path.is_dir() and not path.is_symlink() and not path.name.startswith((".", "_"))
+            found += [path.name] if is_one and any(suffix(file) in tables for file in path.iterdir()) else []
+        except OSError:
+            continue  # what cannot be listed is told elsewhere
+    return sorted(found)
 
 
 def links_out(sources: Sequence[Path]) -> list[Path]:
