@@ -42,6 +42,7 @@ class Mapper:
         self.prefixed = _colliding([key for key in self.keys if key.is_id]) - kept.keys()
         self.prefixed |= {name for name, mapping in kept.items() if mapping.having("prefixed id")}
         """The types whose ids get their type before them."""
+        self._is_alone = not (self.prefixed or any(draft.links for draft in drafts))
         self._kinds = {
             kind_of(name)
             for draft in drafts
@@ -211,7 +212,9 @@ class Mapper:
         role = NODE_RANKS.get(plainly(name), ("", 0))[0]
         if role == "name" and len(draft.names) > 1:
             role = ""  # the title of a person, who has a first and a last name
-        if role in ("name", "aliases", "text"):
+        # Nodes beside edges have their kinds in a column; rows alone may, if it is called the type.
+        has_kinds = self._has_edges or (self._is_alone and plainly(name) in ("type", "node_type", "entity_type"))
+        if role in ("name", "aliases", "text") or (role == "type" and has_kinds and not draft.called):
             return role
         if name.startswith("Unnamed:") and profile.is_key:
             return IGNORED
