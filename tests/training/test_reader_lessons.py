@@ -18,8 +18,7 @@ from orienteer.lab.training import (
     read_collection,
     training_rows,
 )
-from orienteer.llm import ScriptedModel
-from orienteer.llm.schema import GRAMMAR
+from orienteer.llm import GRAMMAR, ScriptedModel
 from orienteer.records import Manner, Message, Reply, Usage
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings

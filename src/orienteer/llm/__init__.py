@@ -27,7 +27,9 @@ __getattr__, __dir__, __all__ = face(
         "openai": "OpenAIConfig, OpenAIModel",
         "probe": "Probe",
         "replies": "ChatRequest, RecordedModel, Recording, ReplyFile, ScriptedModel",
-        "schema": "arguments_of, decode as decode_json, faults as schema_faults, read_value, tool_of, without_turn_end",
+        "schema": (
+            "GRAMMAR, arguments_of, decode as decode_json, faults as schema_faults, read_value, tool_of, without_turn_end"
+        ),
         "spoken": (
             "after_thinking, as_calls as spoken_as_calls, call_schema, calls_schema, "
             "in_words as calls_in_words, number_of_calls"

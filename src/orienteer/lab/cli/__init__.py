@@ -34,7 +34,7 @@ COMMANDS = {
     "orienteer.lab.cli.train": {
         "train": "Collect trajectories, and train small models on them.",
         "train collect": "Collect a teacher's trajectories over the questions of graphs, for train sft and train grpo.",
-        "train sft": "Distil: a student learns the trajectories of a collection, the loss on its own tokens alone.",
+        "train sft": "Distil: a student learns the trajectories of collections, the loss on its own tokens alone.",
         "train sweep": (
             "Distil once for each combination of values, as the paper varies questions, samples and "
             "graphs (ARK, table 5)."
