@@ -28,7 +28,8 @@ __getattr__, __dir__, __all__ = face(
         "probe": "Probe",
         "replies": "ChatRequest, RecordedModel, Recording, ReplyFile, ScriptedModel",
         "schema": (
-            "GRAMMAR, arguments_of, decode as decode_json, faults as schema_faults, read_value, tool_of, without_turn_end"
+            "GRAMMAR, arguments_of, decode as decode_json, faults as schema_faults, read_value, tool_of, "
+            "without_turn_end"
         ),
         "spoken": (
             "after_thinking, as_calls as spoken_as_calls, call_schema, calls_schema, "
