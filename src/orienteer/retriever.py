@@ -582,9 +582,9 @@ class Retriever:
 def _opened(path: Any, settings: Settings) -> Graph:  # Any: as the retriever takes it
     """Open the graph at a path, or build the graph of the sources there in the cache, of frames, or of a network."""
     if not isinstance(path, str | Path):
-        from orienteer.ingest.frames import graph_of
+        from orienteer.ingest.graph import graph_from
 
-        return graph_of(path)
+        return graph_from(path)
     if is_address(str(path)):
         from orienteer.ingest.databases import open_database  # few graphs stay in a database
 

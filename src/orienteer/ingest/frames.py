@@ -103,14 +103,14 @@ def frames_of(graph: Graph) -> tuple[Any, Any]:  # Any: frames of pandas
     return frames[0], frames[1]
 
 
-def _is_network(value: object) -> bool:
+def is_network(value: object) -> bool:
     """Return whether a value is a graph of networkx, or has its interface."""
     return all(hasattr(value, name) for name in ("nodes", "edges", "graph", "is_directed", "is_multigraph"))
 
 
 def write_network(path: Path, network: Any, *, force: bool = False) -> None:  # Any: networkx has no types
     """Publish a graph of a network. Raises `BadOption` for anything else, `BadInput` for values that JSON excludes."""
-    if not _is_network(network):
+    if not is_network(network):
         raise BadOption(f"{network!r} is no graph of networkx: give a Graph, DiGraph, MultiGraph or MultiDiGraph of it")
     tally = Tally()
     reader = NetworkReader(network, tally)
@@ -165,22 +165,6 @@ def _named(node: Any) -> str:  # Any: a node of networkx can be anything
     """Return the id of a node, as networkx writes it into files."""
     name = node_id(node)
     return str(node) if name is None else name
-
-
-def graph_of(value: object) -> Graph:
-    """Return the graph of a frame, of frames by name, or of a network. Raises `BadOption` for anything else."""
-    from orienteer.ingest.graph import Graph as PublicGraph  # which imports this module
-
-    if isinstance(value, Mapping):
-        return PublicGraph.from_frames(value)
-    if _is_frame(value):
-        return PublicGraph.from_frames({ALONE: value})
-    if _is_network(value):
-        return PublicGraph.from_networkx(value)
-    raise BadOption(
-        f"graph is {value!r:.80}, a {type(value).__name__}: give a Graph, an address, the path of a graph, tables or "
-        "documents, a data frame, a dict of frames by name, or a graph of networkx"
-    )
 
 
 # ---------------------------------------------------------------------------------------------------- data frames
@@ -296,7 +280,7 @@ def _record(row: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:  #
     return {**{name: filled.get(name) for name in fields}, "properties": properties}
 
 
-def _is_frame(value: object) -> bool:
+def is_frame(value: object) -> bool:
     """Return whether a value is a frame of pandas or polars, or has Arrow's interface."""
     polars = sys.modules.get("polars")
     is_lazy = polars is not None and isinstance(value, polars.LazyFrame)

@@ -186,3 +186,19 @@ class Graph(store.Graph):
             Table((kind, "number"), most_frequent({schema.label(name): count for name, count in counts.items()}))
             for kind, counts in (("node type", schema.node_types), ("edge type", schema.edge_types))
         ]
+
+
+def graph_from(value: object) -> Graph:
+    """Return the graph of a frame, of frames by name, or of a network. Raises `BadOption` for anything else."""
+    from orienteer.ingest.frames import ALONE, is_frame, is_network
+
+    if isinstance(value, Mapping):
+        return Graph.from_frames(value)
+    if is_frame(value):
+        return Graph.from_frames({ALONE: value})
+    if is_network(value):
+        return Graph.from_networkx(value)
+    raise BadOption(
+        f"graph is {value!r:.80}, a {type(value).__name__}: give a Graph, an address, the path of a graph, tables or "
+        "documents, a data frame, a dict of frames by name, or a graph of networkx"
+    )
