@@ -21,7 +21,7 @@ FEWEST_NUMBERS = 0.6
 MOST_NOTES = 3
 """Lines of notes below a table."""
 FEWEST_ABOVE = 3
-"""Rows of the end whose first cells show that the last one is called otherwise."""
+"""Rows above a total that show by their first cells that it is not a row like them."""
 LONGEST_TOTAL = 30
 """Characters of a cell that names a row of totals."""
 TOTAL, HEADER_AGAIN, BELOW = "total", "header again", "another table below"

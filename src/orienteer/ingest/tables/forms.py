@@ -68,7 +68,7 @@ FEWEST_COMPACT = 3
 
 _DIGITS = str.maketrans("12345678", "9" * 8)
 _GROUPING = {".": str.maketrans("", "", GROUP_SIGNS + ","), ",": str.maketrans("", "", GROUP_SIGNS + ".")}
-"""What takes the signs between groups of digits out, by the decimal sign."""
+"""Tables for `str.translate` that remove the signs between groups of digits, by decimal sign."""
 _NUMBER = re.compile(
     rf"(?P<open>\()?\s?(?P<sign>[-+−])?\s?(?P<before>[^\W\d_]{{1,3}}\.?|[A-Z]{{0,2}}\$|[^\w\s.,()'’+−-])?\s?(?P<inner>[-+−])?"
     rf"(?P<body>\d[\d.,{GROUP_SIGNS}]*\d|\d|[.,]\d+)(?:[.,][-–—])?(?P<power>[eE][-+]?\d+)?"

@@ -333,7 +333,7 @@ def _pairs(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link]) -> list
             for name, column in free
             if _fills(column, ids) and not column.is_key and led.get(name, other.type) == other.type
         ]
-        if len(whole) == 2 and _say_what_they_are(whole[0][0], whole[1][0], other):
+        if len(whole) == 2 and _share_a_word(whole[0][0], whole[1][0], other):
             continue
         if len(whole) == 2 and surprise_of_few_loops(draft, whole[0][1], whole[1][1]) + math.log(len(ids)) > RARE:
             both = [inclusion(column, other, key, other.unique[key]) for _, column in whole]
@@ -341,13 +341,13 @@ def _pairs(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link]) -> list
     return []
 
 
-def _say_what_they_are(first: str, second: str, other: Draft) -> bool:
-    """Return whether two columns have a word in common that is not the table's: `ordered month`, `delivered month`."""
+def _share_a_word(first: str, second: str, other: Draft) -> bool:
+    """Return whether two columns share a word that is not the table's: `ordered month`, `delivered month`."""
     return bool(set(words_of(first)) & set(words_of(second))) and not closeness(first, other.type, "")
 
 
 def _fills(column: ColumnProfile, ids: Sequence[int]) -> bool:
-    """Return whether the numbers of a column are ids from the first to the last, and most of them."""
+    """Return whether the numbers of a column are ids, most of them and the last one."""
     own = column.whole_numbers or []
     return FILLED * len(ids) <= len(own) and own[-1] == ids[-1] and set(own) <= set(ids)
 
@@ -386,9 +386,9 @@ def chosen(draft: Draft, links: Sequence[Link], drafts: Sequence[Draft]) -> dict
         other = _draft_of(link.to, drafts)
         rank = 0 if link.key == other.id_name or link.key in other.joined else 1 if other.names == (link.key,) else 2
         is_beside = link.column.casefold() == link.key.casefold() and not is_key(link.column)
-        if _is_led_on(link, other, links, drafts):
+        if _is_satellite(link, other, links, drafts):
             continue  # ratings say more of products: what names either leads to the products
-        if not link.named and _are_counted(draft.open.get(link.column), other, link.key, drafts):
+        if not link.named and _is_within_counter(draft.open.get(link.column), other, link.key, drafts):
             continue  # fathers are grooms, but rows are called by neither
         if rank == 2 and (is_beside or (not link.named and link.bits < BEYOND_DOUBT)):
             continue  # two tables with a column `town` lead to the same towns, and neither to the rows of the other
@@ -413,8 +413,8 @@ def chosen(draft: Draft, links: Sequence[Link], drafts: Sequence[Draft]) -> dict
     return links_of | _second_end(alone, draft, drafts)
 
 
-def _is_led_on(link: Link, other: Draft, links: Sequence[Link], drafts: Sequence[Draft]) -> bool:
-    """Return whether a link leads to rows without a name whose ids are those of a table that it leads to as well."""
+def _is_satellite(link: Link, other: Draft, links: Sequence[Link], drafts: Sequence[Draft]) -> bool:
+    """Return whether a link leads to a table without names whose ids are those of another table it could lead to."""
     if other.names or link.key != other.id_name:
         return False
     own = other.open[link.key].counts.keys()
@@ -424,8 +424,8 @@ def _is_led_on(link: Link, other: Draft, links: Sequence[Link], drafts: Sequence
     )
 
 
-def _are_counted(column: ColumnProfile | None, other: Draft, key: str, drafts: Sequence[Draft]) -> bool:
-    """Return whether numbers that are values of a key, which is no counter, are as well those of a counter."""
+def _is_within_counter(column: ColumnProfile | None, other: Draft, key: str, drafts: Sequence[Draft]) -> bool:
+    """Return whether a counter has all numbers of a column, and the key that it leads to is not a counter."""
     numbers = (column.whole_numbers if column is not None else None) or ()
     if not numbers or key in other.joined or other.profiles[key].is_counter:
         return False

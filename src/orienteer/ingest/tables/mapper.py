@@ -296,9 +296,9 @@ def _colliding(keys: Sequence[TableKey]) -> set[str]:
 def _form_role(draft: Draft, profile: ColumnProfile) -> str:
     """Return the role of a column of numbers or dates that cells alone do not tell; `property` for others."""
     form = profile.form
-    if profile.words_beside and form is not None:
-        what, shown = "number" if isinstance(form, Numbers) else "date", ", ".join(profile.words_beside)
-        count, of_all = sum(profile.counts[word] for word in profile.words_beside), counted(profile.filled, "value")
+    if profile.placeholders and form is not None:
+        what, shown = "number" if isinstance(form, Numbers) else "date", ", ".join(profile.placeholders)
+        count, of_all = sum(profile.counts[word] for word in profile.placeholders), counted(profile.filled, "value")
         draft.questions.append(f"{profile.name}: {count:,} of {of_all} are no {what} ({shown}); kept as texts")
     if isinstance(form, Numbers):
         if form.is_open:

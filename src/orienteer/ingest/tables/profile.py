@@ -59,8 +59,8 @@ MOST_STRANGE = 0.1
 """Share of the different values of a column of numbers that may be none, and are told."""
 MOST_REPEATED = 0.02
 """Share of rows that may be there twice in a table whose ids are looked for."""
-FEWEST_BESIDE = 3
-"""Different numbers or dates beside which a word says that there is none."""
+FEWEST_OTHERS = 3
+"""Different numbers or dates that a column with placeholders has at least."""
 LONGEST_PART, MOST_BLANKS = 40, 4
 """Characters, and blanks, of a part of a list."""
 
@@ -92,7 +92,7 @@ class ColumnProfile:
     decimal: str = ""
     """The decimal sign of numbers that the file holds as such, or of other columns where this one leaves it open."""
     repeats: int = 0
-    """Rows of the table that say again what another one says."""
+    """Rows of the table that equal an earlier one."""
     order: str = ""
     """The order of the table's other dates, where these leave it open."""
 
@@ -109,7 +109,7 @@ class ColumnProfile:
 
     @property
     def is_nearly_key(self) -> bool:
-        """Return whether every row has a value, and hardly one has that of another."""
+        """Return whether every row has a value, and few rows have the value of another."""
         more = self.rows - len(self.counts)
         return self.is_whole and self.filled == self.rows and 0 < more <= MOST_REPEATED * self.rows
 
@@ -133,8 +133,8 @@ class ColumnProfile:
         """Return how the values are numbers or dates, None where some are neither."""
         if not self.is_whole or not self.counts or self.has_lists or self.shapes is None:
             return None
-        values = self.counts.keys() - set(self.words_beside)
-        shapes = Counter(map(shape, values)) if self.words_beside else self.shapes
+        values = self.counts.keys() - set(self.placeholders)
+        shapes = Counter(map(shape, values)) if self.placeholders else self.shapes
         dates = dates_of(shapes, values, self.order)
         if dates is not None:
             return dates
@@ -153,11 +153,11 @@ class ColumnProfile:
         return None if are_names else numbers
 
     @cached_property
-    def words_beside(self) -> tuple[str, ...]:
-        """Return the words that say why there is no number or date, where all other values are: `not yet`."""
+    def placeholders(self) -> tuple[str, ...]:
+        """Return the words that stand for a missing number or date if all other values are such: `not yet`."""
         words = [value for value in self.counts if not any(map(str.isdigit, value))]
         others = self.counts.keys() - set(words)
-        if not words or len(others) < FEWEST_BESIDE or len(words) > max(1, MOST_STRANGE * len(others)):
+        if not words or len(others) < FEWEST_OTHERS or len(words) > max(1, MOST_STRANGE * len(others)):
             return ()
         shapes = Counter(map(shape, others))
         form = dates_of(shapes, others) or numbers_of(shapes)
