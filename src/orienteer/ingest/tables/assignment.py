@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
-from orienteer.errors import UnclearTables
+from orienteer.errors import BadInput, UnclearTables
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.formats.delimited import numbered
 from orienteer.ingest.report import Ignored
-from orienteer.ingest.tables.columns import Columns, EdgeRoles, ends, refuse_private
+from orienteer.ingest.tables.columns import Columns, EdgeRoles, NodeRoles, ends as ends_of, refuse_private
 from orienteer.ingest.tables.database import declared_keys, stored_as
 from orienteer.ingest.tables.draft import Draft
 from orienteer.ingest.tables.ends import with_ends
 from orienteer.ingest.tables.header import bare, headless, is_headless
 from orienteer.ingest.tables.inside import stated_links
 from orienteer.ingest.tables.kinds import sort_tables
-from orienteer.ingest.tables.known import check_columns, edges_mapping, no_header, nodes_mapping, unclear
+from orienteer.ingest.tables.known import check_columns, no_header, nodes_line, unclear
 from orienteer.ingest.tables.mapper import Mapper
-from orienteer.ingest.tables.mapping import IGNORED, FileMapping
+from orienteer.ingest.tables.mapping import IGNORED, ColumnLink, FileMapping
 from orienteer.ingest.tables.plan import EDGE_WORDS, JOIN, Table, table_of, words_in
 from orienteer.ingest.tables.profile import ColumnProfile, cleaned, columns_with_nulls, profiles_of
 from orienteer.ingest.tables.spec import TableSpec
@@ -27,6 +28,7 @@ from orienteer.ingest.tables.type_names import edge_type_of, words_of
 
 NO_TYPES = frozenset({"graph", "kg", "network", "net", "pairs", "train", "valid", "test", "one", "two"}) | EDGE_WORDS
 """Words of a file's name that are no type of edges."""
+BY_NAME = "known names of columns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,27 +116,36 @@ class Assignment:
             (found.unknown if spec.columns else found.nodes).append(table)
         found.edges += [_sure_edges(_named(spec), spec, columns) for spec in edges]
         self._others = [table for table in found.others if table not in found.unknown]
-        self.drafts = [self._draft(table) for table in found.unknown]
+        self._nodes = [self._of_named_nodes(table) for table in found.nodes]
+        self._edges = [self._of_named_edges(table) for table in found.edges]
+        self._open = [self._draft(table) for table in found.unknown]
+
+    @property
+    def drafts(self) -> list[Draft]:
+        """Return the tables with what their columns hold."""
+        return [*self._nodes, *self._open, *self._edges]
 
     def around(self, kept: Mapping[str, FileMapping]) -> ImportPlan:
         """Return how each table is read if mappings, by file, are kept. Nobody has looked for null words."""
-        found, guesses = self._found, list[str]()
-        drafts = [_fresh(draft, kept.get(draft.file)) for draft in self.drafts]
-        mapper = Mapper(drafts, has_edges=bool(found.edges))
-        mapped = [MappedTable(table, nodes_mapping(table, self._columns)) for table in found.nodes]
-        edges = [MappedTable(table, kept.get(table.file) or self._of_edges(table, mapper)) for table in found.edges]
-        mappings = mapper.mappings([each.mapping for each in edges])
-        for draft, mapping in zip(drafts, mappings, strict=True):
+        drafts, nodes, edges = (
+            [_fresh(draft, kept.get(draft.file)) for draft in several]
+            for several in (self._open, self._nodes, self._edges)
+        )
+        mapper = Mapper(drafts, has_edges=bool(edges))
+        ends = [self._with_ends(draft, mapper) for draft in edges]
+        mappings = [*map(mapper.of_named, nodes), *mapper.mappings(ends), *ends]
+        guesses = list[str]()
+        for draft, mapping in zip((*nodes, *drafts, *edges), mappings, strict=True):
             table = draft.table
-            has_half = words_in(table.path) & EDGE_WORDS and any(ends(table.columns, self._columns))
+            has_half = words_in(table.path) & EDGE_WORDS and any(ends_of(table.columns, self._columns))
             if not mapping.is_of_edges and has_half and not self._specs.get(table.path):
                 EdgeRoles.of(table.columns, self._columns, table.path)  # says which end is missing
             guesses += [f"{table.file}: {guess}" for guess in (*draft.guesses, *draft.questions)]
-            mapped.append(MappedTable(table, mapping))
-        mapped += edges
-        if not mapped:
+        if not mappings:
             raise UnclearTables(unclear(self._others))
-        return ImportPlan(tuple(mapped), tuple(self._others), tuple(found.ignored), tuple(guesses))
+        tables = (draft.table for draft in (*nodes, *drafts, *edges))
+        mapped = tuple(MappedTable(table, mapping) for table, mapping in zip(tables, mappings, strict=True))
+        return ImportPlan(mapped, tuple(self._others), tuple(self._found.ignored), tuple(guesses))
 
     def _draft(self, table: Table) -> Draft:
         """Profile a table that only its values can tell; what they do not tell either is refused."""
@@ -163,18 +174,62 @@ class Assignment:
         draft.joint = [part for name in draft.declared or () for part in name.split(JOIN) if JOIN in name]
         return draft
 
-    def _of_edges(self, table: Table, mapper: Mapper) -> FileMapping:
+    def _of_named_nodes(self, table: Table) -> Draft:
+        """Draft a table of nodes by the names of its columns. Raises `BadInput` where none has the ids."""
+        roles = NodeRoles(self._columns)
+        id_name = roles.id_column(table.columns)
+        if id_name is None:
+            raise BadInput(
+                f"{table.file} has no column for the ids of its nodes. Its columns are: {', '.join(table.columns)}. "
+                f"Name it: {nodes_line(table)}"
+            )
+        ranked = sorted((name for name in table.columns if name != id_name), key=lambda name: roles.of(name)[1])
+        given = {id_name: "id"} | {name: role for name in ranked if (role := roles.of(name)[0])}
+        given |= {name: IGNORED for name, role in given.items() if role == "private"}
+        exploded = {name: kind for name, kind in self._columns.explode.items() if name in table.columns}
+        given |= {name: str(ColumnLink(name, "", kind)) for name, kind in exploded.items()}
+        types = [name for name, role in given.items() if role == "type"]
+        why = [BY_NAME, *(f"{name}: the type where {types[0]} is empty" for name in types[1:])]
+        return _named_draft(table, given, CHUNK if table.is_corpus else "node", "; ".join(why))
+
+    def _of_named_edges(self, table: Table) -> Draft:
+        """Draft a table of edges by the names of its columns. Raises `BadInput` where none has an end."""
         spec = self._specs.get(table.path)
-        has_nodes = bool(self._found.nodes or self._found.unknown)
-        if spec is None or not spec.columns:
-            words = set(words_of(table.name))
-            type_name = "" if words & NO_TYPES else edge_type_of(table.name)
-            mapping = edges_mapping(table, self._columns, type_name=type_name, has_nodes=has_nodes)
-        else:
-            columns, type_name = _by_hand(table, spec, self._columns)
-            mapping = edges_mapping(table, columns, type_name=type_name, has_nodes=has_nodes)
-            mapping = mapping.model_copy(update={"why": "as given", "undirected": spec.undirected})
-        return with_ends(mapping, table, mapper, spec) if table.has_header else mapping
+        is_by_hand = spec is not None and bool(spec.columns)
+        if not table.has_header and not is_by_hand:
+            triple = dict(zip(table.columns, ("source", "type", "target"), strict=True))
+            return _named_draft(table, triple, "edge", "no header: bare triples")
+        columns, type_name, why = self._columns, edge_type_of(table.name), BY_NAME
+        if spec is not None and spec.columns:
+            columns, type_name = _by_hand(table, spec, columns)
+            why = "as given"
+        elif NO_TYPES & {*words_of(table.name)}:
+            type_name = "edge"
+        edge = EdgeRoles.of(table.columns, columns, table.file)
+        given = {edge.source: "source", edge.target: "target"}
+        given |= {edge.type: "type"} if edge.type else {}
+        given |= dict.fromkeys(edge.texts, "text") | ({edge.weight: "weight"} if edge.weight else {})
+        given |= {edge.display: "label"} if edge.display else {}
+        given |= dict.fromkeys(edge.source_sides, "about source") | dict.fromkeys(edge.target_sides, "about target")
+        given |= {name: IGNORED for name in table.columns if name in columns.private}
+        return _named_draft(table, given, type_name, why)
+
+    def _with_ends(self, draft: Draft, mapper: Mapper) -> FileMapping:
+        """Return the mapping of a table of edges, whose ends lead to the tables that have them."""
+        if draft.kept is not None:
+            return draft.kept
+        spec, has_nodes = self._specs.get(draft.table.path), bool(self._nodes or self._open)
+        mapping = mapper.of_named(draft).model_copy(
+            update={"kind": "edges" if has_nodes else "both", "undirected": spec is not None and spec.undirected}
+        )
+        is_told = draft.table.has_header or (spec is not None and bool(spec.columns))
+        return with_ends(mapping, draft.table, mapper, spec) if is_told else mapping
+
+
+def _named_draft(table: Table, given: Mapping[str, str], called: str, why: str) -> Draft:
+    """Return a table whose columns have known names; only what the others hold is asked of their values."""
+    others = [name for name in table.columns if name not in given]
+    return Draft(table, table.name, profiles_of(table, others) if others else {}, given, called, why=why)
 
 
 def _fresh(draft: Draft, kept: FileMapping | None) -> Draft:
@@ -197,19 +252,19 @@ def emptied(made: ImportPlan, drafts: Sequence[Draft] = ()) -> ImportPlan:
     notes, by_file, tables = list(made.notes), {draft.file: draft for draft in drafts}, list[MappedTable]()
     for each in made.tables:
         draft = by_file.get(each.table.file)
-        profiles = draft.profiles if draft is not None and draft.table == each.table.joining(()) else None
+        profiles = draft.profiles if draft is not None and draft.table == each.table.joining(()) else {}
         names = value_columns(each.table, each.mapping, has_nodes=bool(made.nodes))
         tables.append(replace(each, table=with_nulls(each.table, names, notes, profiles)))
     return replace(made, tables=tuple(tables), notes=tuple(notes))
 
 
 def with_nulls(
-    table: Table, names: Sequence[str], notes: list[str], profiles: Mapping[str, ColumnProfile] | None = None
+    table: Table, names: Sequence[str], notes: list[str], known: Mapping[str, ColumnProfile] = MappingProxyType({})
 ) -> Table:
-    """Return a table with the null words of some columns known; it is read if there are no profiles of it."""
-    if profiles is None:
-        found = columns_with_nulls(table, names) if names else ()
-        profiles = profiles_of(table, found) if found else {}
+    """Return a table with the null words of some columns known; it is read for those that have no profile yet."""
+    others = [name for name in names if name not in known]
+    found = columns_with_nulls(table, others) if others else ()
+    profiles = {**known, **(profiles_of(table, found) if found else {})}
     return cleaned(table, {name: profiles[name] for name in names if name in profiles}, notes)
 
 
@@ -218,12 +273,13 @@ def _named(spec: TableSpec) -> Table:
     table = table_of(spec.path, is_named=True)
     columns = [column.partition("@")[0] for role, column in spec.columns.items() if role != "type"]
     numbers = numbered(len(table.columns))
-    return headless(table) if columns and set(columns) <= set(numbers) - set(table.columns) else table
+    is_by_places = columns and set(columns) <= set(numbers) - set(table.columns)
+    return headless(table) if is_by_places and table.format.is_text else table
 
 
 def _sure_edges(table: Table, spec: TableSpec, columns: Columns) -> Table:
     """Return the table as one of edges. Raises `BadInput` if it cannot be one."""
-    if spec.columns or None not in ends(table.columns, columns):
+    if spec.columns or None not in ends_of(table.columns, columns):
         return table
     triple = bare(table, columns)
     if triple is None:

@@ -99,6 +99,8 @@ class Draft:
     called: str = ""
     """The type of its rows, as a person gave it."""
     private: Collection[str] = ()
+    why: str = ""
+    """Why its columns have the roles that are given."""
     declared: Mapping[str, tuple[str, str]] | None = None
     """Of a table of a database that declares keys, the type and the column that each of its foreign keys leads to."""
     stated: Mapping[str, tuple[str, str]] = field(default_factory=dict)

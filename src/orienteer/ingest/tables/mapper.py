@@ -156,26 +156,22 @@ class Mapper:
             for draft in self._drafts
         ]
 
+    def of_named(self, draft: Draft) -> FileMapping:
+        """Return the mapping of a table whose columns have known names; the others are told by their values."""
+        is_of_edges = "source" in draft.given.values()
+        return draft.kept or _mapping(draft, dict(draft.given), [draft.why], is_of_edges=is_of_edges)
+
     def _of_edges(self, draft: Draft) -> FileMapping:
         """Return the mapping of a table whose rows join the things of two columns."""
         (first, source), (second, target) = self._edges[draft.file].items()
         roles = dict.fromkeys(draft.private, IGNORED)
         roles |= {first: str(replace(source, end="source")), second: str(replace(target, end="target"))}
-        for name, profile in draft.open.items():
-            if name not in roles:
-                role = EDGE_RANKS.get(plainly(name), ("", 0))[0]
-                roles[name] = role if role in ("text", "weight") else _form_role(draft, profile)
+        for name in draft.open.keys() - roles.keys():
+            role = EDGE_RANKS.get(plainly(name), ("", 0))[0]
+            roles |= {name: role} if role in ("text", "weight") else {}
         joins = f"each row joins {first} and {second}"
-        why = [joins, "type by the file's name", *draft.guesses]
         draft.guesses.insert(0, joins)
-        return FileMapping(
-            file=draft.file,
-            kind="edges",
-            type=edge_type_of(draft.name),
-            columns=_ordered(roles, draft),
-            why="; ".join(why),
-            questions=tuple(dict.fromkeys(draft.questions)),
-        )
+        return _mapping(draft, roles, ["type by the file's name"], is_of_edges=True)
 
     def _of_things(self, draft: Draft, ends: Sequence[ColumnLink]) -> FileMapping:
         roles, why = self._named_roles(draft)
@@ -189,19 +185,7 @@ class Mapper:
                 roles[name] = self._role(draft, name, draft.joined[name])
             elif name in led:
                 roles[name] = IGNORED
-        prose = [name for name in draft.open if roles[name] == PROPERTY and draft.open[name].is_prose]
-        if prose and "text" not in roles.values() and draft.open[prose[0]].has_texts:
-            roles[prose[0]] = "text"
-            draft.guesses.append(f"{prose[0]}: taken for the text, for it holds sentences")
-        links = any(role.startswith("edge ") for role in roles.values())
-        return FileMapping(
-            file=draft.file,
-            kind="both" if links else "nodes",
-            type=draft.type,
-            columns=_ordered(roles, draft),
-            why="; ".join(dict.fromkeys([*why, *draft.guesses])),
-            questions=tuple(dict.fromkeys(draft.questions)),
-        )
+        return _mapping(draft, roles, why)
 
     def _role(self, draft: Draft, name: str, profile: ColumnProfile) -> str:
         """Return the role of a column of a table of things that is neither id nor name."""
@@ -264,6 +248,26 @@ class Mapper:
         return roles, why
 
 
+def _mapping(draft: Draft, roles: dict[str, str], why: list[str], *, is_of_edges: bool = False) -> FileMapping:
+    """Return the mapping of a table, given roles of its columns; what the other columns are, their values tell."""
+    for name, profile in draft.open.items():
+        if name not in roles:
+            roles[name] = _form_role(draft, profile)
+    prose = [name for name in draft.open if roles[name] == PROPERTY and draft.open[name].is_prose]
+    if prose and not is_of_edges and "text" not in roles.values() and draft.open[prose[0]].has_texts:
+        roles[prose[0]] = "text"
+        draft.guesses.append(f"{prose[0]}: taken for the text, for it holds sentences")
+    has_links = any(role.startswith("edge ") for role in roles.values())
+    return FileMapping(
+        file=draft.file,
+        kind="edges" if is_of_edges else "both" if has_links else "nodes",
+        type=draft.called or edge_type_of(draft.name) if is_of_edges else draft.type,
+        columns=_ordered(roles, draft),
+        why="; ".join(dict.fromkeys([*why, *draft.guesses])),
+        questions=tuple(dict.fromkeys(draft.questions)),
+    )
+
+
 def _is_more(draft: Draft, other: Draft) -> bool:
     """Return whether a table has more rows of the things of another: no key of both is that of rows that differ."""
     names = list(other.profiles)
@@ -305,7 +309,7 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
             written = "." if any("." in value for value in profile.counts) else ","
             taken = "decimals" if form.decimal == written else "thousands"
             draft.questions.append(f"{profile.name}: 1{written}234 may be thousands or decimals; taken for {taken}")
-        if FormedColumn(profile.name, form).name in draft.profiles.keys() - {profile.name}:
+        if FormedColumn(profile.name, form).name in {*draft.table.columns} - {profile.name}:
             form = Numbers(form.decimal)  # there is a column of that name
         if form.unit_word:
             kept = FormedColumn(profile.name, form).name
@@ -346,6 +350,7 @@ def _ordered(roles: Mapping[str, str], draft: Draft) -> dict[str, str]:
     def order(name: str) -> int:
         if roles[name] == "name part":
             return draft.names.index(name)
-        return NODE_RANKS.get(plainly(name), ("", 0))[1] if roles[name] in ("name", "type", "text", "aliases") else -1
+        is_ranked = roles[name] in ("name", "type", "text", "aliases") and name not in draft.given
+        return NODE_RANKS.get(plainly(name), ("", 0))[1] if is_ranked else -1
 
     return {name: roles[name] for name in sorted(roles, key=order)}
