@@ -296,7 +296,7 @@ class Made:
 def values_of(rows: Iterable[Node | Edge], mapping: FileMapping, column: str) -> Iterator[Any]:  # Any: JSON
     """Yield the values that the graph keeps of a column: properties, or the name, id or weight that it became."""
     role = mapping.columns.get(column, "")
-    with_unit = re.compile(rf"{re.escape(column)}_[\w%]+")
+    with_unit = re.compile(rf"{re.escape(column)}_(?!text$)[\w%]+")  # what has another form is kept as COLUMN_text
     for row in rows:
         kept = {name: value for name, value in row.properties.items() if name not in mapping.columns}
         measured = next((value for name, value in kept.items() if with_unit.fullmatch(name)), None)

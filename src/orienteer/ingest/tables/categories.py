@@ -30,7 +30,7 @@ def kind_separator(profile: ColumnProfile, *, fewest: int = REPEATS) -> str | No
     is_too_many = len(profile.counts) > MOST_KINDS and not profile.separators
     if not profile.is_whole or is_too_many or profile.is_numeric or profile.is_prose or not profile.counts:
         return None
-    separator = next((mark for mark in profile.separators if mark != "," or not _has_gaps(profile)), "")
+    separator = "json" if profile.separators == ("json",) else profile.list_separator
     values: dict[str, int] = {}
     for cell, count in profile.counts.items():
         for part in parts_of(cell, separator):
@@ -43,8 +43,3 @@ def kind_separator(profile: ColumnProfile, *, fewest: int = REPEATS) -> str | No
         and not {value.casefold() for value in values} <= TRUTHS
     )
     return separator if is_kind else None
-
-
-def _has_gaps(profile: ColumnProfile) -> bool:
-    """Return whether commas are those of a text, with a space behind."""
-    return any(", " in value for value in profile.counts)

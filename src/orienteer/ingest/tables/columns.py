@@ -56,6 +56,9 @@ ENDS = (
 )
 """Known names of the two ends of an edge, best first."""
 
+UNSURE = (("from", "to"), ("start", "end"))
+"""Those that other tables have too, for days."""
+
 ROLES = ("id", "name", "text", "aliases", "type", "node_type", "edge_type", "source", "target", "weight")
 """What `--column ROLE=COLUMN` can name; `type` serves nodes and edges."""
 
@@ -219,6 +222,12 @@ def ends(names: Sequence[str], columns: Columns) -> tuple[str | None, str | None
         source = source or next((by_name[pair[0]] for pair in ENDS[:8] if pair[0] in by_name), None)
         target = target or next((by_name[pair[1]] for pair in ENDS[:8] if pair[1] in by_name), None)
     return (source if source in names else None), (target if target in names else None)
+
+
+def has_sure_ends(names: Sequence[str], columns: Columns) -> bool:
+    """Return whether columns are named as ends by hand, or as nothing else is named."""
+    pair = tuple(plainly(name or "") for name in ends(names, columns))
+    return columns.role("source", "target") is not None or pair not in UNSURE
 
 
 def _prefix(end: str) -> str:

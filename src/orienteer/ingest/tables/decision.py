@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from orienteer.ingest.tables.columns import Columns, ends as ends_of
 from orienteer.ingest.tables.draft import Draft
 from orienteer.ingest.tables.links import is_in, surprise_of_few_loops
 from orienteer.ingest.tables.mapping import ColumnLink
@@ -100,13 +101,21 @@ def _ends(draft: Draft) -> dict[str, ColumnLink]:
             links[others[0]] = ColumnLink("_".join(stem_of(others[0])) or others[0])
             return {name: links[name] for name in draft.open if name in links}
     if not draft.links:
-        return _sharing(draft)
+        return _sharing(draft) or _called_ends(draft)
     return {}
+
+
+def _called_ends(draft: Draft) -> dict[str, ColumnLink]:
+    """Return two columns that are called as ends are, if their values can be called by."""
+    pair = [name or "" for name in ends_of(list(draft.open), Columns())]
+    fit = [name for name in pair if name in draft.open and is_callable(draft.open[name])]
+    is_whole = len(fit) == 2 and all(draft.open[name].filled == draft.rows for name in fit)
+    return {name: ColumnLink("node") for name in fit} if is_whole and draft.id_name not in fit else {}
 
 
 def _sharing(draft: Draft) -> dict[str, ColumnLink]:
     """Return two columns that share their values, and join one with itself less often than chance would."""
-    fit = {n: c for n, c in draft.open.items() if c.kind in ("code", "name") or c.whole_numbers is not None}
+    fit = {name: column for name, column in draft.open.items() if is_callable(column)}
     texts = [name for name, column in draft.open.items() if column.kind in ("name", "prose")]
     best: tuple[float, tuple[str, ...]] = (0.0, ())
     for place, (first, a) in enumerate(fit.items()):
@@ -123,6 +132,11 @@ def _sharing(draft: Draft) -> dict[str, ColumnLink]:
     names = {stem_of(name)[-1:] for name in best[1]}
     node_type = names.pop()[0] if len(names) == 1 and names != {()} else "node"
     return {name: ColumnLink(node_type) for name in best[1]}
+
+
+def is_callable(column: ColumnProfile) -> bool:
+    """Return whether rows may be called by the values of a column."""
+    return column.kind in ("code", "name") or column.whole_numbers is not None
 
 
 def _shared(draft: Draft, a: ColumnProfile, b: ColumnProfile) -> float:

@@ -17,7 +17,7 @@ from orienteer.ingest.tables.values import LONGEST_NUMBER
 from orienteer.text.units import UNITS, measured
 
 CURRENCIES: Mapping[str, str] = {
-    **{"kr": "kr", "Fr": "chf", "Ft": "huf", "lei": "ron"},
+    **{"円": "jpy", "元": "cny", "원": "krw", "kr": "kr", "Fr": "chf", "Ft": "huf", "lei": "ron"},
     **{"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr", "R$": "brl", "US$": "usd", "zł": "pln", "Kč": "czk"},
     **{
         code: code.casefold()
@@ -81,7 +81,7 @@ _PARTED = re.compile(
 )
 _WORDED = re.compile(
     r"(?:[^\W\d]+, )?"
-    r"(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.|er|º)?(?: de)? (?P<month>[^\W\d]{3,12})\.?,?(?: de)? (?P<year>\d{4})"
+    r"(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.|er|º)?(?: de)?[ -](?P<month>[^\W\d]{3,12})\.?,?(?: de)?[ -](?P<year>\d{4})"
     r"|(?P<month2>[^\W\d]{3,12})\.? (?P<day2>\d{1,2})(?:st|nd|rd|th)?,? (?P<year2>\d{4}))"
 )
 THIS_YEAR = 30
@@ -275,7 +275,8 @@ def _is_unit(unit: str, *, is_glued: bool) -> bool:
     """Return whether what stands behind a number is its unit, and not the end of a code or an address."""
     if not unit or unit in CURRENCIES or measured(f"1{'' if is_glued else ' '}{unit}") is not None:
         return True
-    return not unit[:1].isalpha() or (not is_glued and unit == unit.casefold())
+    has_cases = unit.lower() != unit.upper()  # Japanese has none, and no blank before a unit
+    return not unit[:1].isalpha() or not has_cases or (not is_glued and unit == unit.casefold())
 
 
 def _decimal_signs(body: str) -> set[str]:

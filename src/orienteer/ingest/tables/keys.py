@@ -113,6 +113,7 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
         score += 2.0 * (bool(stem) and stem == own[-len(stem) :] and not is_keyed)
         score += 1.7 * different + named / len(some) + 0.5 * (place < 2)
         score -= 1.5 * (column.kind == "code") + 2.0 * (different < NAMES_DIFFER)
+        score -= sum(any(map(str.isdigit, value)) for value in some) / len(some)
         score -= 2.0 * (column.filled < draft.rows / 2) or 1.5 * (column.filled < NEARLY_ALL * draft.rows)
         score -= (1.0 if name == draft.id_name else 2.0) * is_keyed
         ranked.append((score, -place, name))

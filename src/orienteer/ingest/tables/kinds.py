@@ -13,7 +13,7 @@ from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.formats.objects import LINES, SUFFIXES
 from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.report import Ignored
-from orienteer.ingest.tables.columns import NODE_RANKS, Columns, EdgeRoles, NodeRoles, ends, plainly
+from orienteer.ingest.tables.columns import NODE_RANKS, Columns, EdgeRoles, NodeRoles, ends, has_sure_ends, plainly
 from orienteer.ingest.tables.database import stored_as
 from orienteer.ingest.tables.header import bare, with_header_checked
 from orienteer.ingest.tables.inside import is_container, tables_in
@@ -55,6 +55,7 @@ def sort_tables(sources: Sequence[Path], columns: Columns, *, by_hand: Collectio
     tables, ignored = tables_of(sources, by_hand)
     found = SortedTables(ignored=ignored)
     triples: list[Table] = []
+    hinted: list[Table] = []
     for table in tables:
         words = words_in(Path(table.name) if table.called else table.path)
         if stored_as(table) is not None:
@@ -62,13 +63,15 @@ def sort_tables(sources: Sequence[Path], columns: Columns, *, by_hand: Collectio
         elif words & NODE_WORDS and not words & EDGE_WORDS:
             found.nodes.append(table)
         elif joins(table, columns) or (words & EDGE_WORDS and None not in ends(table.columns, columns)):
-            found.edges.append(table)
+            (found.edges if words & EDGE_WORDS or has_sure_ends(table.columns, columns) else hinted).append(table)
         elif (triple := bare(table, columns)) is not None:
             triples.append(triple)
         elif asks(table):
             found.others.append(table)
         else:
             found.unknown.append(with_header_checked(table))
+    # `from` and `to` may be days: where no table is called one of nodes, the values tell.
+    (found.edges if found.nodes else found.unknown).extend(hinted)
     # Three unknown columns beside a table of edges are something else; alone they are the edges.
     is_alone = not found.edges or any(table.is_named or words_in(table.path) & EDGE_WORDS for table in triples)
     (found.edges if is_alone else found.others).extend(triples)

@@ -50,8 +50,8 @@ MOST_PARTS = 1_000
 SAMPLE = 400
 """Values of which one at least has to be a key before all are looked up."""
 SHOWN = 3
-SHORTEST = 4
-"""Letters of a word by which a longer one is meant: `dept` is none, `port` may be an airport."""
+SHORTEST_HEAD, SHORTEST = 3, 4
+"""Letters of a word by which a longer one is meant that begins, or ends, with it: `loc`, `port`; `dept` is none."""
 GENERIC = frozenset(
     {"id", "#key", "name", "code", "key", "index", "nr", "no", "number", "title", "label", "type", "value", "date"}
 )
@@ -72,8 +72,9 @@ def closeness(column: str, table: str, key: str, name: str = "") -> float:
     if (other and own[-1] in (other[-1], "_".join(other))) or own[-1:] == stem_of(key):
         return LEADING
     for a, b in ((own[-1], other[-1]), (other[-1], own[-1])) if other else ():
-        if len(a) >= SHORTEST and a != b and (b.endswith(a) or (len(own) == 1 and b.startswith(a))):
-            return LEADING  # from_port, of airports; Kunde, of Kunden
+        is_head = len(own) == 1 and b.startswith(a) and len(a) >= SHORTEST_HEAD
+        if a != b and (is_head or (len(a) >= SHORTEST and b.endswith(a))):
+            return LEADING  # from_port, of airports; Kunde, of Kunden; loc, of locations
     return 0.0
 
 

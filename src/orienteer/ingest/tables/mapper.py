@@ -18,7 +18,7 @@ from orienteer.ingest.tables.links import chosen, find_links
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, FormedColumn, role_of_form
 from orienteer.ingest.tables.plan import JOIN
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.type_names import edge_type_of, is_key, without_key, words_of
+from orienteer.ingest.tables.type_names import edge_type_of, is_code as is_code_name, is_key, without_key, words_of
 from orienteer.ingest.tables.values import number
 
 
@@ -194,8 +194,8 @@ class Mapper:
             edge_type = link.to if name in draft.joined else edge_type_of_column(name)
             return str(ColumnLink(link.to, link.key, edge_type, "", link.separator))
         role = NODE_RANKS.get(plainly(name), ("", 0))[0]
-        if role == "name" and len(draft.names) > 1:
-            role = ""  # the title of a person, who has a first and a last name
+        if role == "name" and draft.names and draft.open[draft.names[0]].filled == draft.rows:
+            role = ""  # the title of a person, who has a name
         # Nodes beside edges have their kinds in a column; rows alone may, if it is called the type.
         has_kinds = self._has_edges or (self._is_alone and plainly(name) in ("type", "node_type", "entity_type"))
         if role in ("name", "aliases", "text") or (role == "type" and has_kinds and not draft.called):
@@ -300,10 +300,10 @@ def _colliding(keys: Sequence[TableKey]) -> set[str]:
 def _form_role(draft: Draft, profile: ColumnProfile) -> str:
     """Return the role of a column of numbers or dates that cells alone do not tell; `property` for others."""
     form = profile.form
-    if profile.placeholders and form is not None:
-        what, shown = "number" if isinstance(form, Numbers) else "date", ", ".join(profile.placeholders)
-        count, of_all = sum(profile.counts[word] for word in profile.placeholders), counted(profile.filled, "value")
-        draft.questions.append(f"{profile.name}: {count:,} of {of_all} are no {what} ({shown}); kept as texts")
+    if profile.others and form is not None:
+        what = "number" if isinstance(form, Numbers) else "date"
+        rest = FormedColumn(profile.name, form).rest
+        draft.questions.append(f"{profile.name}: {_told_others(profile, what)}; kept as {rest}")
     if isinstance(form, Numbers):
         if form.is_open:
             written = "." if any("." in value for value in profile.counts) else ","
@@ -314,16 +314,24 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
         if form.unit_word:
             kept = FormedColumn(profile.name, form).name
             draft.guesses.append(f"{profile.name}: numbers in {form.unit_word}, kept as {kept}")
-        if profile.form != Numbers() or any(isinstance(number(value), str) for value in profile.counts):
+        is_plain = profile.form == Numbers() and not any(isinstance(number(value), str) for value in profile.counts)
+        if profile.others or not is_plain:
             return role_of_form(form)
     elif isinstance(form, Dates):
         if form.is_open:
             draft.questions.append(f"{profile.name}: no day is over 12; taken for month before day")
-        if form.order != "iso":
+        if profile.others or form.order != "iso":
             return role_of_form(form)
     else:
         return _text_role(draft, profile)
     return PROPERTY
+
+
+def _told_others(profile: ColumnProfile, what: str) -> str:
+    """Say how many values of a column are no number or date, and which."""
+    count, shown = sum(profile.counts[value] for value in profile.others), ", ".join(profile.others[:3])
+    are = "is" if count == 1 else "are"
+    return f"{count:,} of {counted(profile.filled, 'value')} {are} no {what} ({shown})"
 
 
 def _text_role(draft: Draft, profile: ColumnProfile) -> str:
@@ -331,14 +339,11 @@ def _text_role(draft: Draft, profile: ColumnProfile) -> str:
     if profile.list_separator:
         return f"list {profile.list_separator}"
     is_code = profile.kind == "code"
-    if profile.strangers:
-        count = sum(profile.counts[value] for value in profile.strangers)
-        shown, of_all = ", ".join(profile.strangers[:3]), counted(profile.filled, "value")
-        others = (value for value in profile.counts if value not in profile.strangers)
-        is_code = any(isinstance(number(value), str) for value in others)
+    if profile.others:
+        others = (value for value in profile.counts if value not in profile.others)
+        is_code = is_code_name(profile.name) or any(isinstance(number(value), str) for value in others)
         kept = "all are kept as texts" if is_code else "kept beside numbers"
-        are = "is" if count == 1 else "are"
-        draft.questions.append(f"{profile.name}: {count:,} of {of_all} {are} no number or date ({shown}); {kept}")
+        draft.questions.append(f"{profile.name}: {_told_others(profile, 'number or date')}; {kept}")
     if is_code and any(not isinstance(number(value), str) for value in profile.counts):
         return "code"
     return PROPERTY

@@ -18,6 +18,7 @@ A role is written as text, so that a person can read and change it:
     comma number, comma number kg
                                 numbers with a decimal comma, `1.234,5 kg`
     date d/m/y                  dates in this order, `31/12/2024`, or m/d/y, y/m/d, yyyymmdd: kept as ISO 8601 has them
+    date iso                    dates as ISO 8601 has them; of all these, other texts are kept as COLUMN_text
     date in words               dates as `3 March 2024`
     list |                      several values, parted by this sign
     code                        kept as it is written, `01067`, also where it could be a number
@@ -52,13 +53,13 @@ End: TypeAlias = Literal["", "source", "target", "same"]
 PROPERTY, IGNORED = "property", "ignored"
 NUMBER, COMMA_NUMBER, DATE, LIST, CODE = "number", "comma number", "date ", "list ", "code"
 """Roles of columns whose values are written in a form of their own; a unit, an order or a sign may follow."""
-ORDERS = ("d/m/y", "m/d/y", "y/m/d", "yyyymmdd", "in words")
-SEPARATORS = ("|", ";", ",", "json")
+ORDERS = ("iso", "d/m/y", "m/d/y", "y/m/d", "yyyymmdd", "in words")
+SEPARATORS = ("|", ";", ",", "/", "json")
 """What parts the values of a cell; `json` is a list as JSON or Python writes it."""
 
 _LINK = re.compile(
     r"(?:(?P<end>source|target|same)|edge (?P<type>.+?) ->) (?P<new>new )?(?P<node_type>.+?)"
-    r"(?: split (?P<separator>\||;|,|json))?"
+    r"(?: split (?P<separator>\||;|,|/|json))?"
 )
 
 
@@ -171,14 +172,19 @@ class FormedColumn:
         unit = self.form.unit_word if isinstance(self.form, Numbers) else ""
         return self.column if not unit or words_of(self.column)[-1:] == (unit,) else f"{self.column}_{unit}"
 
+    @property
+    def rest(self) -> str:
+        """Return the property that keeps texts of another form, so that the other holds numbers or dates alone."""
+        return self.column if self.form is None else f"{self.column}_text"
+
     def kept(self, cell: JsonValue) -> tuple[str, JsonValue]:
         """Return the property and the value that a cell is kept as; a text of another form stays as it is."""
         if not isinstance(cell, str):
-            return (self.name if isinstance(cell, int | float) else self.column), cell
+            return (self.name if isinstance(cell, int | float) else self.rest), cell
         if self.separator:
             return self.name, list(parts_of(cell, self.separator))
         value = self.form.read(cell) if self.form is not None else cell
-        return (self.column, cell) if value is None else (self.name, value)
+        return (self.rest, cell) if value is None else (self.name, value)
 
 
 def formed_column(column: str, role: str) -> FormedColumn | None:

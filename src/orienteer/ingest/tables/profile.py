@@ -56,11 +56,11 @@ TRUTHS = frozenset(
 )
 """The two words, or the one, of columns that say yes or no."""
 MOST_STRANGE = 0.1
-"""Share of the different values of a column of numbers that may be none, and are told."""
+"""Share of the different values of a column of numbers or dates that may be none, and are told."""
 MOST_REPEATED = 0.02
 """Share of rows that may be there twice in a table whose ids are looked for."""
-FEWEST_OTHERS = 3
-"""Different numbers or dates that a column with placeholders has at least."""
+FEWEST_FORMED = 3
+"""Different numbers or dates that a column with other values has at least."""
 LONGEST_PART, MOST_BLANKS = 40, 4
 """Characters, and blanks, of a part of a list."""
 
@@ -95,6 +95,8 @@ class ColumnProfile:
     """Rows of the table that equal an earlier one."""
     order: str = ""
     """The order of the table's other dates, where these leave it open."""
+    said_beside: frozenset[str] = frozenset()
+    """The words that other columns of the table have among their numbers or dates."""
 
     @cached_property
     def filled(self) -> int:
@@ -129,16 +131,29 @@ class ColumnProfile:
         return shapes
 
     @cached_property
+    def others(self) -> tuple[str, ...]:
+        """Return the values that are no numbers and no dates where most are: `pending`, `ca. 5`."""
+        if not self.is_whole or self.has_lists or self.shapes is None:
+            return ()
+        strange = {one for one in self.shapes if not is_formed(one)}
+        count = sum(self.shapes[one] for one in strange)
+        if not count or count > 1 + MOST_STRANGE * len(self.counts) or len(self.counts) - count < FEWEST_FORMED:
+            return ()
+        return tuple(value for value in self.counts if shape(value) in strange)
+
+    @cached_property
     def form(self) -> Form | None:
-        """Return how the values are numbers or dates, None where some are neither."""
+        """Return how the values are numbers or dates, but for `others`; None where that is not clear."""
         if not self.is_whole or not self.counts or self.has_lists or self.shapes is None:
             return None
-        values = self.counts.keys() - set(self.placeholders)
-        shapes = Counter(map(shape, values)) if self.placeholders else self.shapes
+        values = self.counts.keys() - set(self.others)
+        shapes = Counter(map(shape, values)) if self.others else self.shapes
         dates = dates_of(shapes, values, self.order)
         if dates is not None:
             return dates
         numbers = numbers_of(shapes, self.decimal)
+        if self.others and all(map(str.isdigit, values)) and not self._are_placeholders(self.others):
+            return None  # rooms are called 101, 102 and Aula
         if numbers is None or numbers.unit:
             return numbers
         if not numbers.is_proved:
@@ -152,18 +167,11 @@ class ColumnProfile:
         are_names = self.is_key and len({numbers.read(value) for value in values}) < len(values)
         return None if are_names else numbers
 
-    @cached_property
-    def placeholders(self) -> tuple[str, ...]:
-        """Return the words that stand for a missing number or date if all other values are such: `not yet`."""
-        words = [value for value in self.counts if not any(map(str.isdigit, value))]
-        others = self.counts.keys() - set(words)
-        if not words or len(others) < FEWEST_OTHERS or len(words) > max(1, MOST_STRANGE * len(others)):
-            return ()
-        shapes = Counter(map(shape, others))
-        form = dates_of(shapes, others) or numbers_of(shapes)
-        is_clear = isinstance(form, Dates) or not all(map(str.isdigit, others))  # rooms are called 101, 102 and Aula
+    def _are_placeholders(self, words: Collection[str]) -> bool:
+        """Return whether words stand for missing values: each is there several times, or in other columns, too."""
         is_repeated = len(self.counts) < self.filled and all(self.counts[word] > 1 for word in words)
-        return tuple(words) if form is not None and (is_clear or is_repeated) else ()
+        is_worded = not any(any(map(str.isdigit, word)) for word in words)
+        return is_worded and (is_repeated or self.said_beside.issuperset(words))
 
     @cached_property
     def kind(self) -> Kind:
@@ -183,20 +191,6 @@ class ColumnProfile:
         some = list(self.counts)[:SOME_VALUES]
         coded = sum(map(_is_code, some))
         return "code" if 2 * coded > len(some) else "name"
-
-    @cached_property
-    def strangers(self) -> tuple[str, ...]:
-        """Return the values that are no numbers and no dates, where most are: one `ca. 5` makes prices texts."""
-        if self.kind not in ("code", "name"):
-            return ()
-        most = 1 + MOST_STRANGE * len(self.counts)
-        strange: list[str] = []
-        for value in self.counts:
-            if not is_formed(value):
-                strange.append(value)
-            if len(strange) > most:
-                return ()
-        return tuple(strange) if 2 * len(strange) < len(self.counts) else ()
 
     @cached_property
     def whole_numbers(self) -> list[int] | None:
@@ -242,14 +236,14 @@ class ColumnProfile:
         bracketed = sum(1 for value in self.counts if value[:1] == "[" and value[-1:] == "]")
         if self.has_lists or (bracketed and bracketed >= FEWEST_LISTS * len(self.counts)):
             return ("json",)
-        return tuple(mark for mark in ("|", ";", ",") if any(mark in value for value in self.counts))
+        return tuple(mark for mark in ("|", ";", ",", "/") if any(mark in value for value in self.counts))
 
     @cached_property
     def list_separator(self) -> str:
         """Return what parts some cells into short values, of which most are in other cells too; empty for no lists.
 
-        Commas part lists only where cells have different numbers of them, and one has none or parts change places:
-        `City, State` is one value.
+        Commas and strokes part lists only where cells have different numbers of them, and one has none or parts change
+        places: `City, State` is one value.
         """
         if self.kind not in ("code", "name"):
             return ""
@@ -262,7 +256,7 @@ class ColumnProfile:
                 continue
             recurring = sum(1 for cell in several if all(counts[part] > 1 for part in cell if part))
             lengths = set(map(len, parts))
-            if mark != ",":
+            if mark in "|;":
                 if len(several) > 1 or recurring:
                     return mark
             elif 2 * recurring >= len(several) and len(lengths) > 1 and (min(lengths) == 1 or _move(several)):
@@ -315,6 +309,8 @@ def profiles_of(table: Table, names: Collection[str] | None = None) -> dict[str,
         if table.format.is_text:
             _take_nulls(profile)
     _settle(profiles.values())
+    for profile in profiles.values() if table.format.is_text else ():
+        _take_signs(profile)
     if any(profile.is_nearly_key for profile in profiles.values()):
         repeats = _repeats(table)
         for profile in profiles.values():
@@ -382,7 +378,12 @@ def _settle(profiles: Iterable[ColumnProfile]) -> None:
         for _, form in forms
         if isinstance(form, Dates) and form.is_proved and form.order in ("d/m/y", "m/d/y")
     )
+    words = Counter(word for profile, _ in forms for word in profile.others)
+    said = frozenset(word for word, count in words.items() if count > 1)
     for profile, form in forms:
+        if form is None and said.intersection(profile.others):
+            profile.said_beside = said
+            del profile.form
         if form is None or not form.is_open:
             continue
         if isinstance(form, Numbers) and signs:
@@ -402,6 +403,15 @@ def _take_nulls(profile: ColumnProfile) -> None:
         else:
             profile.null_words[word] = count
     profile.counts.update(profile.kept_words)
+
+
+def _take_signs(profile: ColumnProfile) -> None:
+    """Move signs such as `---` out of the counts of a column of numbers or dates: they say nothing."""
+    signs = [value for value in profile.others if not any(map(str.isalnum, value))] if profile.form is not None else []
+    if signs:
+        profile.null_words |= {sign: profile.counts.pop(sign) for sign in signs}
+        profile.others = tuple(value for value in profile.others if value in profile.counts)
+        profile.__dict__.pop("shapes")
 
 
 def _form(value: str) -> str:
