@@ -223,7 +223,7 @@ def test_a_column_that_names_its_unit_keeps_its_name_and_a_mapping_says_so_too(t
     )
     import_graph([folder], tmp_path / "given", options=ImportOptions(mapping=mapping))
     first, second = (node.properties for node in nodes_of(Graph.open(tmp_path / "given")))
-    assert (first, second) == ({"mass_kg": "5 kg", "tag_t": 2}, {"mass_kg": "7 kg", "tag": "x"})
+    assert (first, second) == ({"mass_kg": "5 kg", "tag_t": 2}, {"mass_kg": "7 kg", "tag_text": "x"})
     mapping.write_text(mapping.read_text().replace("number t", "number of parsecs"))
     with pytest.raises(BadInput, match="number UNIT"):
         import_graph([folder], tmp_path / "refused", options=ImportOptions(mapping=mapping))

@@ -165,11 +165,12 @@ def _row_sets(value: Any, path: tuple[str, ...], name: str) -> Iterator[tuple[st
         column = KEY if not any(KEY in row for row in value.values()) else f"#{KEY}"
         yield called, [{column: key, **row} for key, row in value.items()]
         return
-    lists = {key: inner for key, inner in value.items() if isinstance(inner, list) and _are_rows(inner)}
-    others = [key for key, inner in value.items() if isinstance(inner, dict | list) and inner and key not in lists]
-    if lists:
+    inner_values = {key: inner for key, inner in value.items() if isinstance(inner, dict | list) and inner}
+    are_sets = {key: _are_rows(v) if isinstance(v, list) else _are_alike(v) for key, v in inner_values.items()}
+    others = [key for key, is_set in are_sets.items() if not is_set]
+    if any(isinstance(inner, list) and are_sets[key] for key, inner in inner_values.items()):
         if all(ASIDE.fullmatch(key) for key in others):
-            for key, inner in lists.items():
+            for key, inner in inner_values.items():
                 yield from _row_sets(inner, (*path, key), name)
     elif len(others) == 1 and len(path) < 2:
         yield from _row_sets(value[others[0]], (*path, others[0]), name)

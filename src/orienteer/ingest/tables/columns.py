@@ -225,9 +225,10 @@ def ends(names: Sequence[str], columns: Columns) -> tuple[str | None, str | None
 
 
 def has_sure_ends(names: Sequence[str], columns: Columns) -> bool:
-    """Return whether columns are named as ends by hand, or as nothing else is named."""
+    """Return whether columns are named as ends by hand, or as nothing else is named; or their types stand beside."""
     pair = tuple(plainly(name or "") for name in ends(names, columns))
-    return columns.role("source", "target") is not None or pair not in UNSURE
+    has_types = any(EDGE_RANKS.get(plainly(name), ("", 0))[0] == "type" for name in names)
+    return columns.role("source", "target") is not None or has_types or pair not in UNSURE
 
 
 def _prefix(end: str) -> str:

@@ -54,7 +54,7 @@ def joined_columns(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLin
     as_things = 1.0 + 2.0 * own_id + 0.5 * is_named
     are_told = all(link.key for link in ends.values()) and not is_one_kind
     is_repeated = rows - len(pairs) > REPEATED * rows
-    as_edges = 2.5 + 1.0 * is_one_kind - 2.0 * (is_repeated and are_told)
+    as_edges = 2.5 + 1.0 * is_one_kind - 2.0 * ((is_repeated or bool(lost)) and are_told)
     if abs(as_things - as_edges) < CLOSE:
         taken = ("edges", "things") if as_edges > as_things else ("things", "edges")
         draft.questions.append(f"rows may be {taken[1]}; taken for {taken[0]}")

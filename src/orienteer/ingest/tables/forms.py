@@ -72,17 +72,18 @@ _GROUPING = {".": str.maketrans("", "", GROUP_SIGNS + ","), ",": str.maketrans("
 _NUMBER = re.compile(
     rf"(?P<open>\()?\s?(?P<sign>[-+−])?\s?(?P<before>[^\W\d_]{{1,3}}\.?|[A-Z]{{0,2}}\$|[^\w\s.,()'’+−-])?\s?(?P<inner>[-+−])?"
     rf"(?P<body>\d[\d.,{GROUP_SIGNS}]*\d|\d|[.,]\d+)(?:[.,][-–—])?(?P<power>[eE][-+]?\d+)?"
-    rf"(?P<gap>\s*)(?P<unit>/?[^\W\d_][^\W\d_.]{{0,9}}(?:/[^\W\d_]{{1,5}})?[²³]?\.?|°?[CF]|[^\w\s.,()'’+−-]{{1,2}})?\s?(?P<behind>-)?(?P<close>\))?"
+    rf"(?P<gap>\s*)(?P<unit>/?[^\W\d_][^\W\d_.]{{0,9}}(?:/[^\W\d_]{{1,5}})?[²³]?\.?|°?[CF]|% ?[^\W\d_]{{1,5}}\.?"
+    rf"|[^\w\s.,()'’+−-]{{1,2}})?\s?(?P<behind>-)?(?P<close>\))?"
 )
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?")
-_PARTED = re.compile(
-    r"(\d{1,4})([./-]) ?(\d{1,2})(?:\2 ?|-(?=\d{4}))(\d{2,4})\.?"
-    r"(?:,? (\d{1,2}:\d\d(?::\d\d)?)(?: ?([AaPp])\.?[Mm]\.?)?)?"
-)
+_CLOCK = r"(?:,? (?P<time>\d{1,2}:\d\d(?::\d\d)?)(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
+_PARTED = re.compile(r"(\d{1,4})([./-]) ?(\d{1,2})(?:\2 ?|-(?=\d{4}))(\d{1,4})\.?" + _CLOCK)
+_EASTERN = re.compile(r"(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]")
 _WORDED = re.compile(
     r"(?:[^\W\d]+, )?"
-    r"(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.|er|º)?(?: de)?[ -](?P<month>[^\W\d]{3,12})\.?,?(?: de)?[ -](?P<year>\d{4})"
-    r"|(?P<month2>[^\W\d]{3,12})\.? (?P<day2>\d{1,2})(?:st|nd|rd|th)?,? (?P<year2>\d{4}))"
+    r"(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.|er|º)?(?: de)?[ -](?P<month>[^\W\d]{3,12})\.?,?(?: de)?[ -]"
+    r"(?P<year>\d{4}|\d\d)"
+    r"|(?P<month2>[^\W\d]{3,12})\.? (?P<day2>\d{1,2})(?:st|nd|rd|th)?,? (?P<year2>\d{4}))" + _CLOCK
 )
 THIS_YEAR = 30
 """A year of two digits behind month and day is hardly a later one, but a day: 24/01/31."""
@@ -107,6 +108,9 @@ class Numbers:
         found = _NUMBER.fullmatch(text.strip())
         if found is None or not (found["body"].isdigit() or self.decimal in _decimal_signs(found["body"])):
             return None
+        before, unit = (found["before"] or "").strip(), found["unit"] or ""
+        if (before and not _is_money(before, unit)) or not self._is_own(before + unit):
+            return None  # `ca. 5` is no 5, and 5 t are not 5 kg
         digits = found["body"].translate(_GROUPING[self.decimal]).replace(",", ".")
         try:
             number = float(digits + (found["power"] or "")) if found["power"] or "." in digits else int(digits)
@@ -116,6 +120,11 @@ class Numbers:
             return None
         is_negative = found["open"] or found["behind"] or {found["sign"], found["inner"]} & {"-", "−"}
         return -number if is_negative else number
+
+    def _is_own(self, unit: str) -> bool:
+        """Return whether a value in this unit may stand in the column: one without a unit takes any."""
+        own, other = self.unit_word, Numbers(unit=unit).unit_word
+        return unit == self.unit or own == other or not own or not other or len(_as_one(Counter((own, other)))) == 1
 
     @property
     def unit_word(self) -> str:
@@ -140,7 +149,7 @@ class Dates:
 
     def read(self, text: str) -> str | None:
         """Return a value of the column as ISO 8601 has it, None for a text of another form."""
-        text = text.strip()
+        text = _western(text.strip())
         try:
             if iso := _ISO.fullmatch(text):
                 return text if date(*map(int, iso.groups())) else None
@@ -151,13 +160,14 @@ class Dates:
                 if worded is None:
                     return None
                 year, month, day = (worded[name] or worded[f"{name}2"] for name in ("year", "month", "day"))
-                return date(int(year), MONTHS[month.casefold()], int(day)).isoformat()
+                day = date(_whole_year(year), MONTHS[month.casefold()], int(day)).isoformat()
+                return f"{day}T{_clock(worded['time'], worded['half'])}" if worded["time"] else day
             found = _PARTED.fullmatch(text)
             if found is None:
                 return None
             parts = dict(zip(self.order.split("/"), (found[1], found[3], found[4]), strict=True))
             day = date(_whole_year(parts["y"]), int(parts["m"]), int(parts["d"])).isoformat()
-            return f"{day}T{_clock(found[5], found[6])}" if found[5] else day
+            return f"{day}T{_clock(found['time'], found['half'])}" if found["time"] else day
         except (ValueError, KeyError):
             return None
 
@@ -173,7 +183,7 @@ def shape(value: str) -> str:
 
 def is_formed(value: str) -> bool:
     """Return whether a value alone could be a number, perhaps with a unit, or a date."""
-    value = value.strip()
+    value = _western(value.strip())
     return any(form.fullmatch(value) is not None for form in (_ISO, _PARTED, _WORDED)) or bool(numbers_of({value: 1}))
 
 
@@ -235,6 +245,7 @@ def dates_of(shapes: Mapping[str, int], values: Collection[str], order: str = ""
 
     `order` is that of the table's other dates, for a column in which no day is over 12.
     """
+    shapes, values = {_western(one): count for one, count in shapes.items()}, list(map(_western, values))
     if all(map(_ISO.fullmatch, shapes)):
         return _all_read(Dates("iso"), values)
     if any(map(_ISO.fullmatch, shapes)):  # a spreadsheet's own dates beside typed ones
@@ -305,6 +316,11 @@ def _are_groups(groups: list[str]) -> bool:
 
 def _all_read(form: Dates, values: Iterable[str]) -> Dates | None:
     return form if all(form.read(value) is not None for value in values) else None
+
+
+def _western(text: str) -> str:
+    """Return `2024-3-5` for `2024年3月5日`, and other texts as they are."""
+    return _EASTERN.sub(r"\1-\2-\3", text) if "月" in text or "월" in text else text
 
 
 def _whole_year(year: str) -> int:

@@ -105,7 +105,13 @@ def _says_less(link: Link, draft: Draft, found: Mapping[str, Sequence[Link]], dr
     back = [b for b in found[other.file] if (b.column, b.to, b.key) == (link.key, draft.type, link.column)]
     if other is draft or not back:
         return False
-    return (_is_called_by_its_table(back[0]), back[0].share, draft.rows) > (is_own, link.share, other.rows)
+    fuller = (_is_called_by_its_table(back[0]), back[0].share, draft.rows, _worded(draft))
+    return fuller > (is_own, link.share, other.rows, _worded(other))  # contracts before what was paid by month
+
+
+def _worded(draft: Draft) -> int:
+    """Count the columns of a table that are no mere measurements."""
+    return sum(column.kind != "number" for column in draft.open.values())
 
 
 def _is_called_by_its_table(link: Link) -> bool:

@@ -61,6 +61,8 @@ MOST_REPEATED = 0.02
 """Share of rows that may be there twice in a table whose ids are looked for."""
 FEWEST_FORMED = 3
 """Different numbers or dates that a column with other values has at least."""
+LONG = 10
+"""Digits of whole numbers that are codes, as those of telephones are, if all have as many and few are there twice."""
 LONGEST_PART, MOST_BLANKS = 40, 4
 """Characters, and blanks, of a part of a list."""
 
@@ -68,6 +70,7 @@ LEAST_CHANCE = 2.0**-60
 """The chance of a number to be one of a column's, at least."""
 _CODED = re.compile(r"0[\d '’\u00a0\u202f]")
 """A nought at the head, which no number has."""
+_DECIMAL = re.compile(r"\d,\d")
 _WHOLE = re.compile(r"-?\d{1,18}([.,]0)?", re.ASCII)
 
 Kind: TypeAlias = Literal["empty", "number", "date", "truth", "code", "name", "prose", "list"]
@@ -162,10 +165,15 @@ class ColumnProfile:
             if has_noughts or has_plus or is_code(self.name):
                 return None
         if all(map(str.isdigit, values)):
-            return numbers
+            sizes = set(map(len, values))
+            return None if len(sizes) == 1 and min(sizes) >= LONG and self._hardly_repeats else numbers
         # Rows that are called 0.1 and 0.10 are not called by numbers.
         are_names = self.is_key and len({numbers.read(value) for value in values}) < len(values)
         return None if are_names else numbers
+
+    @property
+    def _hardly_repeats(self) -> bool:
+        return 10 * len(self.counts) > 9 * self.filled > 9
 
     def _are_placeholders(self, words: Collection[str]) -> bool:
         """Return whether words stand for missing values: each is there several times, or in other columns, too."""
@@ -252,7 +260,8 @@ class ColumnProfile:
             several = [cell for cell in parts if len(cell) > 1]
             counts = Counter(part for cell in parts for part in set(cell) if part)
             is_short = all(len(part) < LONGEST_PART and part.count(" ") <= MOST_BLANKS for part in counts)
-            if not is_short or 20 * len(several) <= len(parts):
+            is_decimal = mark == "," and any(map(_DECIMAL.search, self.counts))
+            if is_decimal or not is_short or 20 * len(several) <= len(parts):
                 continue
             recurring = sum(1 for cell in several if all(counts[part] > 1 for part in cell if part))
             lengths = set(map(len, parts))

@@ -76,7 +76,17 @@ def header_words(what: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name in small letters: those of `BreweryID`, `brewery_id` and `brewery id` are the same."""
-    return tuple(word.casefold() for part in _PARTS.split(name) for word in _CAMEL.split(part) if word)
+    words = (word.casefold() for part in _PARTS.split(name) for word in _CAMEL.split(part) if word)
+    return tuple(part for word in words for part in ([word] if word.isascii() else _unglued(word)))
+
+
+def _unglued(word: str) -> list[str]:
+    """Return a word and the word of headers that it ends with, in a script without capitals and blanks: `備品 番号`."""
+    if word.upper() != word.lower():
+        return [word]
+    known = header_words("keys") | header_words("names")
+    end = max((each for each in known if word.endswith(each) and each != word), key=len, default="")
+    return [word.removesuffix(end), end] if end else [word]
 
 
 @lru_cache(maxsize=4096)
