@@ -27,6 +27,7 @@ MEANING: Mapping[str, str] = {
     "markup": "a value that is XML itself",
     "bytes": "a value that is bytes, as pictures are, and no text",
     "time": "when something of a dynamic graph is there",
+    "NaN": "no value of JSON, read as none",
     "malformed": "no statement of RDF",
     "about a value": "a remark on a property or on a type, which can carry none",
     "mirrored": "the reverse of an earlier row of a relation that lists both directions",
