@@ -134,6 +134,34 @@ def test_frames_of_every_package_make_the_same_graph(frame):
     assert list(graph.iter_edges()) == WANTED_EDGES
 
 
+@pytest.mark.parametrize(
+    ("times", "kept"),
+    [
+        ([datetime.datetime(2024, 8, 18), None, datetime.datetime(2023, 1, 2)], ["2024-08-18", "2023-01-02"]),
+        (
+            [datetime.datetime(2024, 8, 18), None, datetime.datetime(2023, 1, 2, 9)],
+            ["2024-08-18T00:00:00", "2023-01-02T09:00:00"],
+        ),
+        ([datetime.datetime(2024, 8, 18, tzinfo=datetime.UTC)] * 3, ["2024-08-18T00:00:00+00:00"] * 3),
+    ],
+)
+def test_times_that_are_all_midnight_are_dates(times, kept, tmp_path):
+    """A workbook and a CSV of pandas have them so."""
+    columns = {"id": ["a", "b", "c"], "name": ["Ann", "Ben", "Cid"], "met": times}
+    frames = [pandas.DataFrame(columns), pandas.DataFrame(columns, dtype=object)]
+    frames += [polars.DataFrame(columns), pyarrow.table(columns)]
+    made = [Graph.from_frames(frame) for frame in frames]
+    for unit in ("ns", "ms"):
+        table = pyarrow.table(columns)
+        stamps = table["met"].cast(pyarrow.timestamp(unit, table["met"].type.tz))
+        parquet.write_table(table.set_column(2, "met", stamps), tmp_path / "people.parquet")
+        import_graph([tmp_path / "people.parquet"], tmp_path / unit)
+        made.append(Graph.open(tmp_path / unit))
+    for graph in made:
+        nodes = map(graph.node, graph.node_ids())
+        assert [node.properties["met"] for node in nodes if "met" in node.properties] == kept
+
+
 @pytest.mark.slow
 def test_columns_are_known_by_the_names_of_tables_and_an_index_by_its_own():
     people = pandas.DataFrame({"title": ["Ann", "Ben"], "kind": ["p", "q"], "type": ["r", "s"], "x": [1, pandas.NA]})
