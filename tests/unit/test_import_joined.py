@@ -197,3 +197,16 @@ def test_a_private_column_of_a_mapping_is_ignored_or_refused(hives: Path, tmp_pa
     graph, report = imported(edges, tmp_path / "second", options)
     assert "hidden" not in report.model_dump_json() + repr(list(graph.iter_edges()))
     assert report.private == {"kind": 1, "note": 1, "town": 1}
+
+
+def test_a_column_whose_name_is_that_of_two_others_is_itself(tmp_path: Path) -> None:
+    """What is made of two columns is no property, but a column of the file is."""
+    folder = tmp_path / "boats"
+    folder.mkdir()
+    draw = random.Random(3)
+    words = ["north", "south", "west"]
+    rows = [(f"B{at:02}", f"c{at}", f"d{at % 7}", draw.choice(words), draw.choice(words)) for at in range(40)]
+    write(folder / "boats.csv", "boat,c,d,c+d,coast", rows)
+    graph, report = imported(folder, tmp_path / "graph")
+    assert report.mapping[0].columns["c+d"] == "edge c_d -> new c_d"
+    assert [graph.node(row[0]).properties["c+d"] for row in rows] == [row[3] for row in rows]

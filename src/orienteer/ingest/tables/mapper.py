@@ -65,7 +65,7 @@ class Mapper:
     def _join(self) -> None:
         """Make columns of several: keys of rows that no column alone has, what leads there, and names of people."""
         for draft in self._drafts:
-            for name in draft.kept.joined if draft.kept is not None else ():
+            for name in draft.table.joining(draft.kept.columns).joined if draft.kept is not None else ():
                 draft.join(*name.split(JOIN))
             declared = dict(draft.declared or {})
             pair = joint_key(draft)
