@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -217,7 +218,7 @@ def test_a_word_that_says_why_there_is_no_number_stays_and_is_told(
     assert sorted(values, key=str) == sorted(kept, key=str)
     questions = [question for mapping in report.mapping for question in mapping.questions]
     assert any(
-        "are no" in question and next(cell for cell in cells if not cell[0].isdigit()) in question
+        re.search("(is|are) no", question) and next(cell for cell in cells if not cell[0].isdigit()) in question
         for question in questions
     )
 

@@ -577,3 +577,34 @@ def test_the_highest_of_a_property_is_its_value(reader):
     highest = reader.read("highest price of the ships")
     assert isinstance(highest, Reading)
     assert highest.text == "price of most by price of ship"
+
+
+@pytest.fixture(scope="module")
+def quay(build):
+    """Give four ships, one without a length, three of which lie in harbours, one in one of its own."""
+    lengths = {"Gull": 10, "Tern": 20, "Skua": None, "Auk": 20}
+    facts = {name: {} if length is None else {"length": length} for name, length in lengths.items()}
+    nodes = [Node(name, "ship", name, properties=properties) for name, properties in facts.items()]
+    nodes += [Node("h", "harbour", "Holm"), Node("s", "harbour", "Salt")]
+    ends = {"Gull": "h", "Tern": "h", "Auk": "s"}
+    return build(nodes, [Edge(ship, "lies_in", harbour) for ship, harbour in ends.items()])
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What is the average length of ships?", "1 node has no value there and counts for nothing"),
+        ("Which ship is longest?", "1 node has no value there and counts for nothing"),
+        ("What share of ships are longer than 15?", "1 node has no value there, and is counted as not meeting it"),
+        ("How many ships are there by harbour?", "1 node is in no group"),
+        ("What is the average length of ships per harbour?", "1 node is in no group, or has no value there"),
+        ("What is the average length of ships in Salt?", "over 1 node"),
+        ("What share of ships in Salt are longer than 15?", "(1 node)"),
+        ("How many ships are in Salt?", "1 node meets it"),
+    ],
+)
+def test_what_is_told_of_one_node_is_told_of_one(quay, question, told):
+    result = Retriever(quay, "anchor").ask(question)
+    said = [result.long_answer or "", *result.notes]
+    assert any(told in text for text in said)
+    assert not any(re.search(r"\b1 (nodes|node (have|are|count|meet)\b)", text) for text in said)

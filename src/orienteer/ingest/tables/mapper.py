@@ -299,7 +299,8 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
     if profile.placeholders and form is not None:
         what, shown = "number" if isinstance(form, Numbers) else "date", ", ".join(profile.placeholders)
         count, of_all = sum(profile.counts[word] for word in profile.placeholders), counted(profile.filled, "value")
-        draft.questions.append(f"{profile.name}: {count:,} of {of_all} are no {what} ({shown}); kept as texts")
+        are = "is" if count == 1 else "are"
+        draft.questions.append(f"{profile.name}: {count:,} of {of_all} {are} no {what} ({shown}); kept as texts")
     if isinstance(form, Numbers):
         if form.is_open:
             written = "." if any("." in value for value in profile.counts) else ","
