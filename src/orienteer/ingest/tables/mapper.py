@@ -18,7 +18,7 @@ from orienteer.ingest.tables.links import chosen, find_links
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, FormedColumn, role_of_form
 from orienteer.ingest.tables.plan import JOIN
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.type_names import edge_type_of, is_key, without_key, words_of
+from orienteer.ingest.tables.type_names import edge_type_of, is_key, node_type_of, without_key, words_of
 from orienteer.ingest.tables.values import number
 
 
@@ -52,6 +52,8 @@ class Mapper:
 
     def _tell_apart(self) -> None:
         """Give tables that would have one type types of their own, unless they hold more rows of one thing."""
+        for draft in self._drafts:
+            draft.told_apart = _beside(draft, self._drafts)
         first: dict[str, Draft] = {}
         for draft in sorted(self._drafts, key=lambda draft: not draft.called):
             other = first.setdefault(draft.type, draft)
@@ -262,6 +264,14 @@ class Mapper:
             if name not in draft.given and NODE_RANKS.get(plainly(name), ("", 0))[0] != "name":
                 draft.guesses.append(f"{name}: taken for the name")
         return roles, why
+
+
+def _beside(draft: Draft, drafts: Sequence[Draft]) -> str:
+    """Return the type of a table whose name begins with that of another: `product_copy` beside `products`."""
+    own = node_type_of(draft.name)
+    begun = [each.name for each in drafts if own.startswith(f"{edge_type_of(each.name)}_")]
+    name = max(begun, key=len, default="")
+    return node_type_of(name) + own.removeprefix(edge_type_of(name)) if name else ""
 
 
 def _is_more(draft: Draft, other: Draft) -> bool:
