@@ -80,7 +80,13 @@ class Table:
 
     def has(self, name: str) -> bool:
         """Return whether there is such a column, or one can be made of several."""
-        return name in self.columns or set(name.split(JOIN)) <= set(self.columns)
+        return not self.lacks(name)
+
+    def lacks(self, name: str) -> tuple[str, ...]:
+        """Return the columns that are missing for this one: itself, or the parts of one that is made of several."""
+        parts = name.split(JOIN)
+        absent = tuple(part for part in parts if part not in self.columns)
+        return () if name in self.columns else absent if len(absent) < len(parts) else (name,)
 
     def joining(self, names: Iterable[str]) -> Table:
         """Return the table with the columns among these that are made of several."""
