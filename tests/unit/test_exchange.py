@@ -178,6 +178,39 @@ def test_columns_are_known_by_the_names_of_tables_and_an_index_by_its_own():
     assert list(Graph.from_frames(people).iter_edges()) == []
 
 
+GOALS = pandas.DataFrame({"team": ["Ajax", "PSV", "Ajax"], "year": [2023, 2023, 2024], "goals": [3, 5, 1]})
+BY_TEAM = GOALS.groupby("team").agg({"goals": ["sum", "max"]})
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize(
+    ("frame", "names"),
+    [
+        (BY_TEAM, ["goals_max", "goals_sum"]),
+        (BY_TEAM.reset_index(), ["goals_max", "goals_sum"]),
+        (GOALS.pivot_table(index="team", columns="year", values="goals"), ["2023", "2024"]),
+        (GOALS.pivot_table(index="team", columns="year", values=["goals"]), ["goals_2023", "goals_2024"]),
+    ],
+)
+def test_columns_of_several_levels_are_called_by_all_of_them(frame, names, named):
+    graph = Graph.from_frames({"teams": frame}) if named else Retriever(frame, "anchor").graph
+    assert sorted(graph.node("Ajax").properties) == names
+
+
+@pytest.mark.parametrize(
+    ("frame", "name"),
+    [
+        (GOALS.set_index("team", drop=False), "team"),
+        (GOALS.set_index(["team", "team"]), "team"),
+        (pandas.DataFrame([[1, 2]], columns=pandas.MultiIndex.from_tuples([("a_b", "c"), ("a", "b_c")])), "a_b_c"),
+    ],
+)
+def test_two_columns_or_levels_of_one_name_are_refused(frame, name):
+    for make in (lambda: Graph.from_frames({"teams": frame}), lambda: Retriever(frame, "anchor")):
+        with pytest.raises(BadInput, match=f"has two columns named '{name}': rename one of them"):
+            make()
+
+
 @pytest.mark.parametrize(
     ("nodes", "edges", "error", "message"),
     [

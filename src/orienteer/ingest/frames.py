@@ -310,8 +310,10 @@ def frame_of(frame: Any, name: str) -> FrameRows:  # Any: a frame of any package
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         meta = frame.attrs.get(META)
-        frame = frame.reset_index() if any(level is not None for level in frame.index.names) else frame
-        columns = tuple(map(str, frame.columns))
+        is_named = any(level is not None for level in frame.index.names)
+        # Two columns of one name are told by whoever reads them.
+        frame = frame.reset_index(allow_duplicates=True) if is_named else frame
+        columns = tuple(map(_column, frame.columns))
         return FrameRows(columns, lambda: frame.itertuples(index=False, name=None), meta)
     if polars is not None and isinstance(frame, polars.DataFrame | polars.LazyFrame):
         frame = frame.lazy().collect()
@@ -336,6 +338,11 @@ def frame_of(frame: Any, name: str) -> FrameRows:  # Any: a frame of any package
             yield from zip(*(column.to_pylist() for column in batch), strict=True)
 
     return FrameRows(tuple(table.column_names), rows, None)
+
+
+def _column(name: Any) -> str:  # Any: a name of pandas can be anything
+    """Return the name of a column; those of several levels are joined: `goals_sum` of `("goals", "sum")`."""
+    return "_".join(part for part in map(str, name) if part) if isinstance(name, tuple) else str(name)
 
 
 _DTYPES = {WHOLE: "Int64", NUMBER: "float64", MIXED: "float64", TRUTH: "boolean"}
