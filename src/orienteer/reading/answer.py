@@ -131,6 +131,12 @@ class Answerer:
         update = {"text": line, "cypher": self._wording.cypher(query), "complete": True, "total": len(outcome.rows)}
         reading = read.model_copy(update=update)
         notes = (*read.notes, *self._notes(query, outcome, line))
+        for name, count in dict.fromkeys(executor.incomparable(query)):
+            have = "has" if count == 1 else "have"
+            told = (
+                f"{counted(count, 'node')} {have} a {name} that is neither a number nor a date: it cannot be compared"
+            )
+            notes = (*notes, told)
         # from kinds to wider ones: what is no kind by one edge may be one by several
         are_kinds = any(is_of_kinds(self._vocabulary, kind >> 1) for kind in edges_of(query))
         if query.form == "test" and outcome.value is False and are_kinds:
