@@ -152,7 +152,8 @@ def _with_joined_keys(tables: Sequence[MappedTable]) -> list[MappedTable]:
     for each in tables:
         keys = [key for node_type, key in wanted if node_type == each.mapping.type and not each.mapping.is_of_edges]
         joined = {key: IGNORED for key in each.table.joining(keys).joined if key not in each.mapping.columns}
-        made.append(MappedTable(each.table, each.mapping.with_columns({**each.mapping.columns, **joined})))
+        columns = {**each.mapping.columns, **joined}
+        made.append(MappedTable(each.table, each.mapping.with_columns(columns)) if joined else each)
     return made
 
 
