@@ -6,11 +6,13 @@ import re
 import shutil
 import socket
 import threading
+from concurrent.futures import wait
 from dataclasses import fields
 
 import pytest
 
 from fakes import Answer, FakeServer
+from orienteer import Retriever
 from orienteer.serve import does_host_answer
 from orienteer.settings import Settings
 from orienteer.tools import CODE_SPEC
@@ -229,6 +231,23 @@ def test_a_server_that_does_not_run_is_told_while_it_is_tried_and_once_at_the_en
     quiet = cli(*command, "--quiet", "--json")
     assert (quiet.code, quiet.json["stopped_by"], quiet.json["hits"]) == (1, "error", [])
     assert quiet.err == f"{error}\n"
+
+
+def test_a_server_that_is_tried_again_before_anybody_reads_the_events_is_told(
+    clubs, home, cli, nobody, users_file, monkeypatch
+):
+    """On a busy machine the question may run long before its events are read."""
+    users_file.write_text("[server]\nretries = 1\n")
+    start = Retriever.stream
+
+    def read_late(retriever, *arguments, **options):
+        stream = start(retriever, *arguments, **options)
+        wait([stream._running.future])
+        return stream
+
+    monkeypatch.setattr(Retriever, "stream", read_late)
+    ran = cli("ask", clubs, "xyzzy", "--model", "fake", "--base-url", nobody)
+    assert ran.err.count("retrying (1 of 1)") == ran.err.count("cannot be reached") == 1
 
 
 def test_a_model_that_dies_at_the_answer_leaves_the_ranking(clubs, home, cli, nobody, users_file):

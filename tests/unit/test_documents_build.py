@@ -271,7 +271,7 @@ def test_hostile_files_are_one_line_each(folder, tmp_path):
 
 def test_strict_refuses_what_cannot_be_read_and_writes_nothing(folder, tmp_path):
     (folder / "empty.md").write_bytes(b"")
-    with pytest.raises(BadInput, match=r"--strict: 1 documents cannot be read.*empty"):
+    with pytest.raises(BadInput, match=r"--strict: 1 document cannot be read.*empty"):
         built(folder, tmp_path / "graph", strict=True)
     assert not (tmp_path / "graph").exists()
 

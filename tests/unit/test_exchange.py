@@ -134,6 +134,34 @@ def test_frames_of_every_package_make_the_same_graph(frame):
     assert list(graph.iter_edges()) == WANTED_EDGES
 
 
+@pytest.mark.parametrize(
+    ("times", "kept"),
+    [
+        ([datetime.datetime(2024, 8, 18), None, datetime.datetime(2023, 1, 2)], ["2024-08-18", "2023-01-02"]),
+        (
+            [datetime.datetime(2024, 8, 18), None, datetime.datetime(2023, 1, 2, 9)],
+            ["2024-08-18T00:00:00", "2023-01-02T09:00:00"],
+        ),
+        ([datetime.datetime(2024, 8, 18, tzinfo=datetime.UTC)] * 3, ["2024-08-18T00:00:00+00:00"] * 3),
+    ],
+)
+def test_times_that_are_all_midnight_are_dates(times, kept, tmp_path):
+    """A workbook and a CSV of pandas have them so."""
+    columns = {"id": ["a", "b", "c"], "name": ["Ann", "Ben", "Cid"], "met": times}
+    frames = [pandas.DataFrame(columns), pandas.DataFrame(columns, dtype=object)]
+    frames += [polars.DataFrame(columns), pyarrow.table(columns)]
+    made = [Graph.from_frames(frame) for frame in frames]
+    for unit in ("ns", "ms"):
+        table = pyarrow.table(columns)
+        stamps = table["met"].cast(pyarrow.timestamp(unit, table["met"].type.tz))
+        parquet.write_table(table.set_column(2, "met", stamps), tmp_path / "people.parquet")
+        import_graph([tmp_path / "people.parquet"], tmp_path / unit)
+        made.append(Graph.open(tmp_path / unit))
+    for graph in made:
+        nodes = map(graph.node, graph.node_ids())
+        assert [node.properties["met"] for node in nodes if "met" in node.properties] == kept
+
+
 @pytest.mark.slow
 def test_columns_are_known_by_the_names_of_tables_and_an_index_by_its_own():
     people = pandas.DataFrame({"title": ["Ann", "Ben"], "kind": ["p", "q"], "type": ["r", "s"], "x": [1, pandas.NA]})
@@ -148,6 +176,39 @@ def test_columns_are_known_by_the_names_of_tables_and_an_index_by_its_own():
     alone = Graph.from_frames(None, knows)
     assert (list(alone.node_ids()), alone.schema.edge_types) == (["a", "b"], {"knows": 1})
     assert list(Graph.from_frames(people).iter_edges()) == []
+
+
+GOALS = pandas.DataFrame({"team": ["Ajax", "PSV", "Ajax"], "year": [2023, 2023, 2024], "goals": [3, 5, 1]})
+BY_TEAM = GOALS.groupby("team").agg({"goals": ["sum", "max"]})
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize(
+    ("frame", "names"),
+    [
+        (BY_TEAM, ["goals_max", "goals_sum"]),
+        (BY_TEAM.reset_index(), ["goals_max", "goals_sum"]),
+        (GOALS.pivot_table(index="team", columns="year", values="goals"), ["2023", "2024"]),
+        (GOALS.pivot_table(index="team", columns="year", values=["goals"]), ["goals_2023", "goals_2024"]),
+    ],
+)
+def test_columns_of_several_levels_are_called_by_all_of_them(frame, names, named):
+    graph = Graph.from_frames({"teams": frame}) if named else Retriever(frame, "anchor").graph
+    assert sorted(graph.node("Ajax").properties) == names
+
+
+@pytest.mark.parametrize(
+    ("frame", "name"),
+    [
+        (GOALS.set_index("team", drop=False), "team"),
+        (GOALS.set_index(["team", "team"]), "team"),
+        (pandas.DataFrame([[1, 2]], columns=pandas.MultiIndex.from_tuples([("a_b", "c"), ("a", "b_c")])), "a_b_c"),
+    ],
+)
+def test_two_columns_or_levels_of_one_name_are_refused(frame, name):
+    for make in (lambda: Graph.from_frames({"teams": frame}), lambda: Retriever(frame, "anchor")):
+        with pytest.raises(BadInput, match=f"has two columns named '{name}': rename one of them"):
+            make()
 
 
 @pytest.mark.parametrize(

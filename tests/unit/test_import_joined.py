@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import random
+import re
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from orienteer.errors import BadOption
+from orienteer.errors import BadInput, BadOption
 from orienteer.graph import Graph
 from orienteer.ingest import ImportOptions, ImportReport, import_graph, mappings_as_toml, spec_of
 
@@ -197,3 +198,41 @@ def test_a_private_column_of_a_mapping_is_ignored_or_refused(hives: Path, tmp_pa
     graph, report = imported(edges, tmp_path / "second", options)
     assert "hidden" not in report.model_dump_json() + repr(list(graph.iter_edges()))
     assert report.private == {"kind": 1, "note": 1, "town": 1}
+
+
+def test_a_column_whose_name_is_that_of_two_others_is_itself(tmp_path: Path) -> None:
+    """What is made of two columns is no property, but a column of the file is."""
+    folder = tmp_path / "boats"
+    folder.mkdir()
+    draw = random.Random(3)
+    words = ["north", "south", "west"]
+    rows = [(f"B{at:02}", f"c{at}", f"d{at % 7}", draw.choice(words), draw.choice(words)) for at in range(40)]
+    write(folder / "boats.csv", "boat,c,d,c+d,coast", rows)
+    graph, report = imported(folder, tmp_path / "graph")
+    assert report.mapping[0].columns["c+d"] == "edge c_d -> new c_d"
+    assert [graph.node(row[0]).properties["c+d"] for row in rows] == [row[3] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ('"yard+hiv" = "prefixed id"', "no column 'hiv', a part of 'yard+hiv'. Its columns are: yard, hive, queen"),
+        ('"yad+hive" = "prefixed id"', "no column 'yad', a part of 'yad+hive'"),
+        ('"yad+hiv" = "prefixed id"', "no column 'yad+hiv'"),
+        (
+            '"yard+hive" = "edge of -> colony.yard+hiv"',
+            "leads to colony.yard+hiv, and no table of nodes of the type colony has the column hiv",
+        ),
+        ('"yard+hiv" = "edge of -> colony.yard+hive"', "no column 'hiv', a part of 'yard+hiv'"),
+    ],
+)
+def test_of_columns_that_are_joined_the_one_that_is_missing_is_named(
+    wrong: str, told: str, hives: Path, tmp_path: Path
+) -> None:
+    _, report = imported(hives, tmp_path / "graph")
+    right = "edge" if "edge" in wrong else "prefixed id"
+    lines = mappings_as_toml(report.mapping, [hives]).splitlines()
+    mapping = [wrong if line.startswith(f'"yard+hive" = "{right}') else line for line in lines]
+    (tmp_path / "mapping.toml").write_text("\n".join(mapping), encoding="utf-8")
+    with pytest.raises(BadInput, match=re.escape(told)):
+        import_graph([hives], None, options=ImportOptions(mapping=tmp_path / "mapping.toml"))

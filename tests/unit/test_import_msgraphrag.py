@@ -166,7 +166,7 @@ def test_a_title_of_several_types(tmp_path):
     assert any("several types, 'ADA HOLM' first" in note for note in report.notes)
     # A row of the same name and type is the same entity, and adds what it says.
     assert graph.node("person:ada holm").text == "A captain.\nOld."
-    assert any("merged 1 rows" in note for note in report.notes)
+    assert any("merged 1 row of" in note for note in report.notes)
 
 
 def test_an_index_without_documents_and_communities(tmp_path):

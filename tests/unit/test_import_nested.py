@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -51,6 +52,12 @@ def as_yaml(path: Path, value: Any) -> Path:
 def as_lines(path: Path, value: list[Any]) -> Path:
     path = path.with_suffix(".jsonl")
     path.write_text("".join(json.dumps(row) + "\n" for row in value))
+    return path
+
+
+def as_json_in_lines(path: Path, value: Any) -> Path:
+    path = path.with_suffix(".json")
+    path.write_text(json.dumps(value, indent=1))
     return path
 
 
@@ -299,6 +306,23 @@ def test_a_row_that_is_no_unicode_anywhere_is_dropped(bad: dict[str, Any], tmp_p
     report, graph = imported(as_json(tmp_path / "ports", [{"id": "a", "x": ["y"]}, bad]), tmp_path)
     assert list(graph.node_ids()) == ["a"]
     assert [(group.reason, group.count) for group in report.dropped] == [("bad encoding", 1)]
+
+
+@pytest.mark.parametrize(
+    ("write", "lines"),
+    [(as_json, [1, 1, 1]), (as_lines, [3, 4, 4]), (as_json_in_lines, [15, 20, 23])],
+)
+def test_what_is_no_number_in_json_is_told_wherever_it_is(write: Write, lines: list[int], tmp_path: Path) -> None:
+    """Python writes `NaN`, which JSON lacks; a text of these letters is one."""
+    rows = [{"id": f"s{number}", "name": f'Ship {number} "NaN', "long": 1.5 * number} for number in range(6)]
+    rows[2]["long"] = math.nan
+    rows[3] |= {"long": math.nan, "sails": [1.5, math.nan]}
+    report, graph = imported(write(tmp_path / "ships", rows), tmp_path)
+    assert [group.reason for group in report.dropped] == ["NaN"]
+    assert [place.line for place in report.dropped[0].first] == lines
+    assert "dropped 3 NaN: no value of JSON, read as none" in report.render()
+    assert graph.node("s2").properties == {}
+    assert graph.node("s3").properties["sails"] == [1.5]
 
 
 def test_a_broken_line_of_nested_ones_is_named(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Graphs in one JSON object; networkx is the oracle of its own, hand-made graphs stand for those of other programs."""
 
 import json
+import math
 
 import networkx
 import pytest
@@ -138,6 +139,16 @@ def test_apocs_object_of_nodes_and_rels(read):
     )  # fmt: skip
     assert graph.node("Ann") == Node("0", "User", "Ann", "", (), {"labels": ["Admin"]})
     assert list(graph.iter_edges()) == [Edge("0", "KNOWS", "1", properties={"since": 1993})]
+
+
+def test_what_is_no_number_in_json_is_told(read):
+    value = {"nodes": [{"id": "a", "far": math.nan}, {"id": "b"}], "links": [{"source": "a", "target": "b"}]}
+    apoc = [{"type": "node", "id": "a", "labels": ["Ship"], "properties": {"far": math.nan}}]
+    by_lines = "".join(json.dumps(member) + "\n" for member in apoc)
+    for written, name in ((value, "graph.json"), (apoc, "apoc.json"), (by_lines, "lines.json")):
+        report, graph = read(written, name)
+        assert [(cut.reason, cut.count) for cut in report.dropped] == [("NaN", 1)]
+        assert graph.node("a").properties == {}
 
 
 def test_a_folder_with_one_such_file_is_that_graph(tmp_path):

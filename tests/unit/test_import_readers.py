@@ -178,6 +178,20 @@ def test_parquet_gives_the_values_that_pyarrow_gives(tmp_path: Path) -> None:
     assert lines(batches) == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("kind", ["date", "time"])
+def test_a_day_that_is_further_off_than_pythons_is_read(kind: str, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    days = 10**8
+    far = pa.array([days, None], pa.int32()).cast("date32")
+    if kind == "time":
+        far = pa.array([days * 86_400_000, None]).cast(pa.timestamp("ms"))
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"far": far}), path)
+    assert column(read(Parquet(), path, rows=3), "far") == [f"{days} day", None]
+
+
 def _read_all(reader: FormatReader, path: Path) -> None:
     reader.columns(path)
     list(reader.batches(path, rows=10, drop=Dropped(), header=True))

@@ -221,3 +221,11 @@ def test_a_private_column_is_nowhere_not_even_in_the_report_of_rows_that_were_dr
     with pytest.raises(BadInput) as error:
         import_graph([tmp_path], tmp_path / "other", options=ImportOptions(private=("ssn",)))
     assert "SECRET" not in str(error.value)
+
+
+def test_a_report_of_one_thing_speaks_of_one(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,name\na,Ann\n")
+    (tmp_path / "edges.csv").write_text("source,target\na,a\n")
+    report = import_graph([tmp_path / "nodes.csv", tmp_path / "edges.csv"], tmp_path / "graph")
+    assert report.render().splitlines()[:4] == ["1 node", "  1 node", "1 edge", "  1 edge"]
+    assert repr(Graph.open(tmp_path / "graph")).endswith("1 node, 1 edge)")

@@ -66,6 +66,16 @@ def test_tables_are_imported_once_and_it_is_said(source: Path, tmp_path: Path) -
     assert sorted(path.name for path in source.iterdir()) == ["edges.csv", "nodes.csv"]
 
 
+def test_types_are_told_in_words(tmp_path: Path) -> None:
+    told = Told()
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    for name in ("products", "products copy"):
+        (folder / f"{name}.csv").write_text("product_id,name\n1,Lamp of " + name + "\n2,Desk of " + name + "\n")
+    graph_directory(folder, cache=tmp_path / "cache", progress=told)
+    assert told[-1].endswith("2 types of things (2 products and 2 product copies), no links")
+
+
 def test_one_file_is_a_source_too(tmp_path: Path) -> None:
     (tmp_path / "kg.tsv").write_text("a\tr\tb\n")
     target = graph_directory(tmp_path / "kg.tsv", cache=tmp_path / "cache")

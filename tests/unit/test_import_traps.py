@@ -150,6 +150,29 @@ def test_tables_of_one_type_are_told_apart(tmp_path: Path) -> None:
     assert graph.arrays.manifest.edges == 7
 
 
+@pytest.mark.parametrize(
+    ("file", "node_type"),
+    [
+        ("products copy", "product_copy"),
+        ("products - Copy", "product_copy"),
+        ("products copies", "product_copy"),
+        ("products_old", "product_old"),
+        ("Products (1)", "product_1"),
+        ("sales_orders", "sales_order"),
+        ("productscopy", "productscopy"),
+    ],
+)
+def test_a_table_called_as_another_with_a_word_behind_has_its_type_with_that_word(
+    file: str, node_type: str, tmp_path: Path
+) -> None:
+    files = {
+        "products.csv": as_csv("product_id,name", [(at, f"Lamp {at}") for at in range(1, 9)]),
+        f"{file}.csv": as_csv("product_id,name", [(at, f"Desk {at}") for at in range(11, 19)]),
+    }
+    _, report = made(tmp_path, files)
+    assert report.node_types == {"product": 8, node_type: 8}
+
+
 def test_rows_within_rows_of_two_lists_lose_no_row(tmp_path: Path) -> None:
     lines = [{"sku": "a", "n": 1}, {"sku": "b", "n": 2}]
     value = {"orders": [{"id": 1, "lines": lines}], "returns": [{"id": 1, "lines": lines}]}

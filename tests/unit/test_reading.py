@@ -577,3 +577,67 @@ def test_the_highest_of_a_property_is_its_value(reader):
     highest = reader.read("highest price of the ships")
     assert isinstance(highest, Reading)
     assert highest.text == "price of most by price of ship"
+
+
+@pytest.fixture(scope="module")
+def quay(build):
+    """Give four ships, one without a length, three of which lie in harbours, one in one of its own."""
+    lengths = {"Gull": 10, "Tern": 20, "Skua": None, "Auk": 20}
+    facts = {name: {} if length is None else {"length": length} for name, length in lengths.items()}
+    nodes = [Node(name, "ship", name, properties=properties) for name, properties in facts.items()]
+    nodes += [Node("h", "harbour", "Holm"), Node("s", "harbour", "Salt")]
+    ends = {"Gull": "h", "Tern": "h", "Auk": "s"}
+    return build(nodes, [Edge(ship, "lies_in", harbour) for ship, harbour in ends.items()])
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What is the average length of ships?", "1 node has no value there and counts for nothing"),
+        ("Which ship is longest?", "1 node has no value there and counts for nothing"),
+        ("What share of ships are longer than 15?", "1 node has no value there, and is counted as not meeting it"),
+        ("How many ships are there by harbour?", "1 node is in no group"),
+        ("What is the average length of ships per harbour?", "1 node is in no group, or has no value there"),
+        ("What is the average length of ships in Salt?", "over 1 node"),
+        ("What share of ships in Salt are longer than 15?", "(1 node)"),
+        ("How many ships are in Salt?", "1 node meets it"),
+    ],
+)
+def test_what_is_told_of_one_node_is_told_of_one(quay, question, told):
+    result = Retriever(quay, "anchor").ask(question)
+    said = [result.long_answer or "", *result.notes]
+    assert any(told in text for text in said)
+    assert not any(re.search(r"\b1 (nodes|node (have|are|count|meet)\b)", text) for text in said)
+
+
+@pytest.fixture(scope="module")
+def shipyard(build):
+    """Give twenty ships with days, one with a day in words, one with a day in another order, one without any."""
+    days = [*(f"{1980 + 2 * at}-0{1 + at % 9}-01" for at in range(20)), "May 1990", "3/4/1998", None]
+    facts = [{} if day is None else {"launched": day} for day in days]
+    nodes = [Node(f"s{at}", "ship", f"Gull {chr(65 + at)}", properties=fact) for at, fact in enumerate(facts)]
+    return build([*nodes, Node("s99", "ship", "Old Tern", properties={"launched": "1901-01-01", "tons": 3})], [])
+
+
+@pytest.mark.parametrize(
+    ("question", "number"),
+    [
+        ("How many ships were launched after 2000?", 9),
+        ("How many ships were not launched after 2000?", 12),
+        ("How many ships were launched before 2000?", 11),
+        ("How many ships were not launched before 2000?", 10),
+        ("How many ships were launched in 1980?", 1),
+        ("How many ships were not launched in 1980?", 20),
+        ("How many ships were launched between 1980 and 1985?", 3),
+    ],
+)
+def test_what_cannot_be_compared_is_neither_before_nor_after_and_is_told(shipyard, question, number):
+    result = Retriever(shipyard, "anchor").ask(question)
+    assert result.answer == str(number)
+    assert "2 nodes have a launched that is neither a number nor a date: it cannot be compared" in result.notes
+
+
+def test_of_what_is_met_otherwise_only_what_cannot_be_compared_is_told(shipyard):
+    ask = Retriever(shipyard, "anchor").ask
+    assert not any("compared" in note for note in ask("How many ships are there?").notes)
+    assert not any("compared" in note for note in ask("How many ships have more than 2 tons?").notes)

@@ -478,3 +478,40 @@ def test_columns_that_are_a_key_together_stay_one(tmp_path):
     assert not report.became
     assert roles(graph) == before
     check_same(by_file(folder, graph, tmp_path / "other"), graph)
+
+
+@pytest.mark.parametrize(
+    ("file", "header"),
+    [
+        ("friends.csv", "a,b"),
+        ("friend_edges.csv", "source,target"),
+        ("enrolments.csv", "student,course_id"),
+        ("enrolment_edges.csv", "source,target"),
+        ("leave.csv", "no,employee,days"),
+    ],
+)
+def test_a_new_table_may_lead_to_people_by_their_two_names(file, header, tmp_path):
+    """The kept plan does not join the names, for nothing led to them."""
+    chance = random.Random(3)
+    people = [(f"First{at % 20}", f"Family{at}") for at in range(50)]
+    names = [" ".join(person) for person in people]
+    source, graph, plain = (tmp_path / name for name in ("school", "graph", "plain"))
+    source.mkdir()
+    (source / "students.csv").write_text("first_name,last_name,age\n")
+    add(source / "students.csv", *(f"{first},{last},{20 + at % 9}" for at, (first, last) in enumerate(people)))
+    (source / "courses.csv").write_text("course_id,title\n")
+    add(source / "courses.csv", *(f"C{at:03},Course {at}" for at in range(20)))
+    update(source, graph)
+    ends = [f"C{at:03}" for at in range(20)] if "enrolment" in file else names
+    pairs = chance.sample([(one, other) for one in names for other in ends], 150)
+    rows = [(str(at), one, str(at % 9)) for at, (one, _) in enumerate(pairs, 1)] if "days" in header else pairs
+    (source / file).write_text(f"{header}\n")
+    add(source / file, *map(",".join, rows))
+    report = update(source, graph)
+    assert [line for line in report.became if "gone" in line] == []
+    import_graph([source], plain, options=ImportOptions(force=True))
+    check_same(graph, plain)
+    assert {each.file: each.columns for each in mappings(graph)} == {
+        each.file: each.columns for each in mappings(plain)
+    }
+    assert not update(source, graph).otherwise

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from orienteer.display import counted
 from orienteer.elements import (
     Common,
     Direction,
@@ -135,7 +136,7 @@ class Graph:
         return graph
 
     def __repr__(self) -> str:
-        return f"Graph({str(self.path)!r}, {len(self):,} nodes, {self.arrays.manifest.edges:,} edges)"
+        return f"Graph({str(self.path)!r}, {counted(len(self), 'node')}, {counted(self.arrays.manifest.edges, 'edge')})"
 
     def __len__(self) -> int:
         """Return the number of nodes."""

@@ -12,13 +12,14 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, time
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput, BadOption, MissingExtra, UsageError
 from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.properties import json_value, node_id
+from orienteer.graph.properties import MISSING, json_value, node_id
 from orienteer.graph.store import Graph
 from orienteer.ingest import export, portable
 from orienteer.ingest.export import meta_of
@@ -174,7 +175,7 @@ class FrameRows(NamedTuple):
     """A frame as rows."""
 
     columns: tuple[str, ...]
-    rows: Iterator[Sequence[Any]]  # Any: whatever a frame holds
+    rows: Callable[[], Iterator[Sequence[Any]]]  # Any: whatever a frame holds
     meta: Mapping[str, Any] | None  # Any: JSON
 
 
@@ -263,14 +264,30 @@ def _json_rows(name: str, table: FrameRows) -> Iterator[dict[str, Any]]:  # Any:
     twice = [column for column, count in Counter(table.columns).items() if count > 1]
     if twice:
         raise BadInput(f"{name} has two columns named {twice[0]!r}: rename one of them")
-    for place, row in enumerate(table.rows, 1):
+    days = _columns_of_days(table)
+    for place, row in enumerate(table.rows(), 1):
         cells = {}
         for column, value in zip(table.columns, row, strict=True):
             try:
-                cells[column] = json_value(value)
+                cells[column] = json_value(value.date() if column in days and _is_time(value) else value)
             except (TypeError, RecursionError) as error:
                 raise BadInput(f"{name}, row {place}, column {column!r}: {error}; use what JSON has") from error
         yield cells
+
+
+def _columns_of_days(table: FrameRows) -> set[str]:
+    """Return the columns of times that are all midnight: frames of pandas have no dates."""
+    days, others = set[str](), set[str]()
+    for row in table.rows():
+        for column, value in zip(table.columns, row, strict=True):
+            if column not in others and _is_time(value):
+                (days if value.tzinfo is None and value.time() == time() else others).add(column)
+    return days - others
+
+
+def _is_time(value: Any) -> bool:  # Any: whatever a frame holds
+    """Return whether a cell holds a point in time; a missing one of pandas is of the same class."""
+    return isinstance(value, datetime) and str(value) not in MISSING
 
 
 def _record(row: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:  # Any: JSON
@@ -293,12 +310,14 @@ def frame_of(frame: Any, name: str) -> FrameRows:  # Any: a frame of any package
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         meta = frame.attrs.get(META)
-        frame = frame.reset_index() if any(level is not None for level in frame.index.names) else frame
-        columns = tuple(map(str, frame.columns))
-        return FrameRows(columns, frame.itertuples(index=False, name=None), meta)
+        is_named = any(level is not None for level in frame.index.names)
+        # Two columns of one name are told by whoever reads them.
+        frame = frame.reset_index(allow_duplicates=True) if is_named else frame
+        columns = tuple(map(_column, frame.columns))
+        return FrameRows(columns, lambda: frame.itertuples(index=False, name=None), meta)
     if polars is not None and isinstance(frame, polars.DataFrame | polars.LazyFrame):
         frame = frame.lazy().collect()
-        return FrameRows(tuple(frame.columns), frame.iter_rows(), None)
+        return FrameRows(tuple(frame.columns), frame.iter_rows, None)
     if not hasattr(frame, ARROW):
         raise BadOption(
             f"{name} is {frame!r:.80}, a {type(frame).__name__}: give a data frame of pandas or polars, or Arrow's"
@@ -313,8 +332,17 @@ def frame_of(frame: Any, name: str) -> FrameRows:  # Any: a frame of any package
         raise BadOption(
             f"{name} is a {type(frame).__name__}, one column: give a frame, as {name}.to_frame()"
         ) from error
-    rows = (row for batch in table.to_batches() for row in zip(*(column.to_pylist() for column in batch), strict=True))
+
+    def rows() -> Iterator[Sequence[Any]]:  # Any: as above
+        for batch in table.to_batches():
+            yield from zip(*(column.to_pylist() for column in batch), strict=True)
+
     return FrameRows(tuple(table.column_names), rows, None)
+
+
+def _column(name: Any) -> str:  # Any: a name of pandas can be anything
+    """Return the name of a column; those of several levels are joined: `goals_sum` of `("goals", "sum")`."""
+    return "_".join(part for part in map(str, name) if part) if isinstance(name, tuple) else str(name)
 
 
 _DTYPES = {WHOLE: "Int64", NUMBER: "float64", MIXED: "float64", TRUTH: "boolean"}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from pydantic import Field
 
+from orienteer.display import counted
 from orienteer.ingest.formats.table import Drop
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.records import Record
@@ -27,6 +28,7 @@ MEANING: Mapping[str, str] = {
     "markup": "a value that is XML itself",
     "bytes": "a value that is bytes, as pictures are, and no text",
     "time": "when something of a dynamic graph is there",
+    "NaN": "no value of JSON, read as none",
     "malformed": "no statement of RDF",
     "about a value": "a remark on a property or on a type, which can carry none",
     "mirrored": "the reverse of an earlier row of a relation that lists both directions",
@@ -86,8 +88,8 @@ class Report(Record):
     def render(self, *, is_verbose: bool = False) -> str:
         """Return the report as text for people."""
         lines = [f"warning: left out, for it cannot be read: {file.file}: {file.reason}" for file in self.unreadable]
-        lines += [f"{self.nodes:,} nodes", *_counts(self.node_types, self.labels)]
-        lines += [f"{self.edges:,} edges", *_counts(self.edge_types, self.labels, frozenset(self.symmetric))]
+        lines += [counted(self.nodes, "node"), *_counts(self.node_types, self.labels)]
+        lines += [counted(self.edges, "edge"), *_counts(self.edge_types, self.labels, frozenset(self.symmetric))]
         for verb, cuts in (("dropped", self.dropped), ("merged", self.merged)):
             for cut in cuts:
                 lines.append(f"{verb} {cut.count:,} {cut.reason}: {MEANING.get(cut.reason, '')}")

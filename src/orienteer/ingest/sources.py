@@ -224,7 +224,8 @@ def _in_one_line(report: Report, source: Path, *, documents: int) -> str:
 
 
 def _number_of(node_type: str, count: int) -> str:
-    return f"{count:,} {node_type if count == 1 else plural(node_type)}"
+    words = node_type.replace("_", " ")
+    return f"{count:,} {words if count == 1 else plural(words)}"
 
 
 def some(names: Sequence[str], most: int) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from orienteer.display import counted
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -130,6 +131,12 @@ class Answerer:
         update = {"text": line, "cypher": self._wording.cypher(query), "complete": True, "total": len(outcome.rows)}
         reading = read.model_copy(update=update)
         notes = (*read.notes, *self._notes(query, outcome, line))
+        for name, count in dict.fromkeys(executor.incomparable(query)):
+            have = "has" if count == 1 else "have"
+            told = (
+                f"{counted(count, 'node')} {have} a {name} that is neither a number nor a date: it cannot be compared"
+            )
+            notes = (*notes, told)
         # from kinds to wider ones: what is no kind by one edge may be one by several
         are_kinds = any(is_of_kinds(self._vocabulary, kind >> 1) for kind in edges_of(query))
         if query.form == "test" and outcome.value is False and are_kinds:
@@ -167,11 +174,14 @@ class Answerer:
         if query.form == "every" and outcome.value is False:
             yield "the first hits are those that do not meet it"
         if outcome.missing:
-            where = "have no value there and count for nothing"
+            is_one = outcome.missing == 1
+            are, have, count = ("is", "has", "counts") if is_one else ("are", "have", "count")
+            where = f"{have} no value there and {count} for nothing"
             if query.group is not None:
-                where = "are in no group" if query.measure is None else "are in no group, or have no value there"
-            where = "have no value there, and are counted as not meeting it" if query.form == "share" else where
-            yield f"{outcome.missing:,} {'node' if outcome.missing == 1 else 'nodes'} {where}"
+                where = f"{are} in no group" + ("" if query.measure is None else f", or {have} no value there")
+            if query.form == "share":
+                where = f"{have} no value there, and {are} counted as not meeting it"
+            yield f"{counted(outcome.missing, 'node')} {where}"
         types = self._graph.arrays.types
         used = {types.edges[kind >> 1] for kind in edges_of(query)} | {types.nodes[kind] for kind in query.nodes.types}
         if partial := sorted(used.intersection(self._graph.schema.partial)):
@@ -194,16 +204,16 @@ class Answerer:
         if value is None:
             return _Spoken()
         if query.form == "count":
-            meets = "node meets" if value == 1 else "nodes meet"
-            return _Spoken(str(value), f"{value:,} {meets} it: {line.removeprefix('count ')}", "number")
+            meets = f"{counted(int(value), 'node')} meet{'s' if value == 1 else ''} it"
+            return _Spoken(str(value), f"{meets}: {line.removeprefix('count ')}", "number")
         if query.form == "share":
             text = f"{round(value, 2):g} %"
-            return _Spoken(text, f"{line}: {text} ({len(rows):,} nodes)", "number")
+            return _Spoken(text, f"{line}: {text} ({counted(len(rows), 'node')})", "number")
         if query.form in ("test", "compare", "every", "majority"):
             text = "yes" if value else "no"
             return _Spoken(text, f"{text}: {line}", "boolean")
         text, is_told = _number(value), query.measure is not None and query.measure.target is None
-        over = f", over {len(rows) - outcome.missing:,} nodes" if is_told else ""
+        over = f", over {counted(len(rows) - outcome.missing, 'node')}" if is_told else ""
         return _Spoken(text, f"{line}: {text}{over}", "number")
 
     def _what(self, row: int) -> str:
@@ -374,7 +384,7 @@ def _is_of_none(query: ExactQuery, answer: ExactAnswer) -> bool:
 
 def _of_senses(senses: Sequence[Sense], answers: Sequence[ExactAnswer]) -> ExactAnswer:
     """Return the answer by the first sense of a name, which says those by the others."""
-    told = [one.answer or f"{0 if one.rows is None else len(one.rows):,} nodes" for one in answers]
+    told = [one.answer or counted(0 if one.rows is None else len(one.rows), "node") for one in answers]
     each = [f"{answer} by the {sense.label}" for answer, sense in zip(told, senses, strict=True)]
     line = "; ".join(f"{sense.label}: {one.reading.text}" for sense, one in zip(senses, answers, strict=True))
     note = f"a name is of several types, and the hits are by the first: {line}"

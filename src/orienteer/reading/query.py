@@ -213,6 +213,20 @@ def is_of_texts(graph: Graph, name: str) -> bool:
     return any(np.isnan(number_of(value)) for value in graph.arrays.properties.values(name, rows))
 
 
+def is_ordering(condition: Valued) -> bool:
+    """Return whether a value is to be less or more than a number, or earlier or later than a date."""
+    return condition.comparison in ("<", "<=", ">", ">=") and isinstance(condition.value, float)
+
+
+def _ordered(condition: Condition) -> Iterator[str]:
+    """Yield the properties of a node whose values a condition orders."""
+    if isinstance(condition, Valued) and is_ordering(condition):
+        yield condition.property
+    for option in condition.options if isinstance(condition, Either) else ():
+        for part in option:
+            yield from _ordered(part)
+
+
 def is_of_edges(measure: Measure | None) -> bool:
     """Return whether a measure is a property of edges."""
     return measure is not None and measure.property is not None and measure.target is not None
@@ -367,6 +381,19 @@ class Executor:
     def measured(self, rows: Collection[int], measure: Measure) -> NDArray[np.float64]:
         """Return what is measured of each row: (rows,); NaN where it has no value."""
         return self._sets.measured(np.array(rows, np.int64), self._measure(measure))
+
+    def incomparable(self, query: ExactQuery) -> Iterator[tuple[str, int]]:
+        """Yield the properties whose values are to be less or more than others, and how many of them cannot be.
+
+        Of the nodes that meet whatever else is said, those count whose value is a text beside numbers or dates.
+        """
+        for nodes in sets_within(query if query.other is None else replace(query, nodes=query.other)):
+            for name in dict.fromkeys(name for condition in nodes.conditions for name in _ordered(condition)):
+                others = tuple(one for one in nodes.conditions if name not in _ordered(one))
+                rows = self._sets.rows(self._set(replace(nodes, conditions=others, best=None)))
+                having = self._sets.keep(rows, plan.Has(name))
+                if count := int(np.isnan(self._sets.measured(having, plan.Measure(name))).sum()):
+                    yield name, count
 
     def proof(self, row: int, nodes: NodeSet) -> Witness:
         """Return why a node is in a set, its place in a ranking left aside."""
@@ -568,7 +595,10 @@ class Executor:
         if isinstance(condition, Joined) and condition.comparison is not None:
             # `not fewer than 2` has edges to show, as `at least 2` has.
             return self._met(replace(condition, negated=False, comparison=_CONTRARY[condition.comparison]))
-        # A node without a value is not known to differ.
+        # A node without a value is not known to differ; nor is one whose value is a text beside numbers or dates.
+        if isinstance(condition, Valued) and is_ordering(condition):
+            either = (replace(condition, comparison=one, negated=False) for one in ("<", ">="))
+            return plan.Without(plan.Either(tuple(map(self._condition, either))), self._met(negated(condition)))
         if isinstance(condition, Valued) and isinstance(condition.value, Told):
             is_text = is_of_texts(self._graph, condition.value.property)
             ways: tuple[Comparison, ...] = ("=", "!=") if is_text else ("<", ">=")  # whatever is told of both

@@ -37,6 +37,7 @@ from orienteer.connect.in_place.edges import (
 from orienteer.connect.in_place.statements import StatementsInPlace
 from orienteer.connect.source import DatabaseCounts, count_all, unique_property
 from orienteer.cypher.kinds import quoted
+from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption, DatabaseRefused, nearest
 from orienteer.graph.adjacency import Entries, Meeting, meet
 from orienteer.graph.arrays import GraphArrays
@@ -337,7 +338,7 @@ class GraphInPlace(Graph):
         return cls(ArraysInPlace(server), server)
 
     def __repr__(self) -> str:
-        return f"Graph({str(self._server.address)!r}, {self.arrays.manifest.nodes:,} nodes in place)"
+        return f"Graph({str(self._server.address)!r}, {counted(self.arrays.manifest.nodes, 'node')} in place)"
 
     def __len__(self) -> int:
         """Return the number of nodes at the time of opening."""

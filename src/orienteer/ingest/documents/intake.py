@@ -128,8 +128,8 @@ class Intake:
         if strict and self.unreadable:
             first = self.unreadable[0]
             raise BadInput(
-                f"--strict: {len(self.unreadable)} documents cannot be read (first: {first.file}: {first.reason}). "
-                "Mend them, or leave out --strict."
+                f"--strict: {counted(len(self.unreadable), 'document')} cannot be read "
+                f"(first: {first.file}: {first.reason}). Mend them, or leave out --strict."
             )
 
     @property

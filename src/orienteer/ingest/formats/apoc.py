@@ -21,7 +21,7 @@ from orienteer.errors import BadInput
 from orienteer.ingest.bounds import MOST_RECORD, parsed
 from orienteer.ingest.formats.delimited import named
 from orienteer.ingest.formats.elements import EdgeElement, Fields, GraphReader, NodeElement
-from orienteer.ingest.formats.files import READ, measured, opened_text, whole_json
+from orienteer.ingest.formats.files import READ, measured, opened_text, tell_nan, whole_json
 from orienteer.ingest.formats.jsonl import parse
 from orienteer.ingest.formats.table import is_unicode, shown
 from orienteer.ingest.portable import PROPERTY
@@ -111,7 +111,7 @@ class ApocJson(GraphReader):
         self.node_type, self.types_edges = LABELS, True
         with opened_text(self.path) as text:
             if text.read(1) == "[":
-                members: Iterator[tuple[int, Any]] = enumerate(whole_json(self.path), 1)  # Any: JSON
+                members: Iterator[tuple[int, Any]] = enumerate(whole_json(self.path, self._drop), 1)  # Any: JSON
                 for self.place, member in members:
                     yield from self._of(member)
                 return
@@ -121,6 +121,7 @@ class ApocJson(GraphReader):
                     self.drop(BAD_ENCODING, line)
                 elif line.strip():
                     yield from self._of(parse(line, self.path, self.place))
+                    tell_nan(line, self.place, self._drop)
 
     def _of(self, member: Any) -> list[NodeElement | EdgeElement]:  # Any: JSON
         if not is_unicode(json.dumps(member, ensure_ascii=False)):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import math
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +15,7 @@ from typing import Any, BinaryIO, TextIO, cast
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import MOST_RECORD, check_ratio, memory_told, parsed, too_long
+from orienteer.ingest.formats.table import Drop
 
 READ = 1 << 18
 """Bytes that are taken from a file at once."""
@@ -21,6 +24,9 @@ UTF8 = "utf-8-sig"
 """The encoding of texts, with a byte order mark or without one."""
 WIDE = ("utf-16", "utf-32")
 """Encodings whose bytes are not told apart by ASCII, so that a damaged letter cannot be marked."""
+NAN = "NaN"
+"""What Python writes into JSON for a number that is none; JSON itself has no such value."""
+_NAN = re.compile(rf'"(?:[^"\\]|\\.)*"|{NAN}')
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
@@ -146,11 +152,21 @@ def measured(text: TextIO) -> MeasuredBytes:
     return cast(MeasuredBytes, cast(io.BufferedReader, text.buffer).raw)
 
 
-def whole_json(path: Path) -> Any:  # Any: JSON
-    """Return the value of a JSON file. Raises `BadInput` for a broken or unfinished one."""
+def whole_json(path: Path, drop: Drop | None = None) -> Any:  # Any: JSON
+    """Return the value of a JSON file, and tell of each `NaN`. Raises `BadInput` for a broken or unfinished one."""
     with opened(path) as raw:
         content = raw.read()
         try:
-            return parsed(content)
+            value = parsed(content)
         except ValueError as error:
             raise BadInput(f"{path} is no whole JSON file ({error}); fetch the file again") from error
+        if drop is not None and NAN.encode() in content:
+            tell_nan(content.decode(json.detect_encoding(content), "replace"), 1, drop)
+        return value
+
+
+def tell_nan(text: str, line: int, drop: Drop) -> None:
+    """Tell of each `NaN` in a JSON text that begins on a line, but for those within strings."""
+    places = [found.start() for found in _NAN.finditer(text) if found.group() == NAN] if NAN in text else []
+    for place in places:
+        drop(NAN, line + text.count("\n", 0, place), "")

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import DEEPEST, is_deep, parsed
-from orienteer.ingest.formats.files import opened_text
+from orienteer.ingest.formats.files import NAN, opened_text, tell_nan
 from orienteer.ingest.formats.table import Batch, Drop, ObjectRows, is_unicode, shown
 
 PEEKED = 100
@@ -70,7 +70,7 @@ def _at_once(lines: Sequence[str], first: int) -> ObjectRows | None:
     if whole.count(_BETWEEN) >= len(lines) or _ESCAPED.search(whole) or not is_unicode(whole):
         return None
     try:
-        values = json.loads(whole)
+        values = json.loads(whole, parse_constant=_infinite)
     except (ValueError, RecursionError):
         return None
     rows = values[::2]
@@ -84,6 +84,13 @@ def _at_once(lines: Sequence[str], first: int) -> ObjectRows | None:
     names = dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, rows))))
     taken = ObjectRows(rows, list(range(first, first + len(rows))), names, sum(map(len, rows)))
     return None if taken.is_full else taken
+
+
+def _infinite(word: str) -> float:
+    """Return the number that a word of Python's for one spells. Raises `ValueError` for `NaN`, which is to be told."""
+    if word == NAN:
+        raise ValueError(word)
+    return float(word)
 
 
 def _is_deep(line: str, row: dict[str, Any]) -> bool:  # Any: JSON values
@@ -100,6 +107,7 @@ def _line_by_line(lines: Sequence[str], first: int, path: Path, drop: Drop) -> I
         if not is_unicode(line) or _SURROGATE.search(line) and not is_unicode(json.dumps(row, ensure_ascii=False)):
             drop("bad encoding", number, shown(line))
             continue
+        tell_nan(line, number, drop)
         taken.add(row, number)
         if taken.is_full:
             yield taken

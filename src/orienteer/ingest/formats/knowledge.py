@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
+from orienteer.display import counted
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.reserved import (
@@ -244,7 +245,9 @@ class KnowledgeWriter:
         """Write all edges. Only passages count for the rarity of words, as in a graph of `orienteer build`."""
         self._settle()
         if self._merged:
-            self.tally.notes.append(f"merged {self._merged:,} rows of entities that share name and type with others")
+            self.tally.notes.append(
+                f"merged {counted(self._merged, 'row')} of entities that share name and type with others"
+            )
         ties = ((*ends, extra) for ends, extra in self._ties.items())
         rows = chain(self._parts(), self._mentioned(), ties, self._edges)
         while part := list(islice(rows, _BATCH)):

@@ -169,7 +169,7 @@ class WorkingDirectory:
         path = self.folder / name
         if not path.is_file():
             return {}
-        store = whole_json(path)
+        store = whole_json(path, self.tally.dropping(str(path)))
         if not isinstance(store, dict) or not all(isinstance(fields, dict) for fields in store.values()):
             raise BadInput(f"{path} is no store of LightRAG's: an object of objects is expected")
         return store

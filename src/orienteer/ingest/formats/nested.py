@@ -19,6 +19,7 @@ from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any
 
+from orienteer.display import counted
 from orienteer.ingest.formats.table import Batch, Drop, FileNotes, columns_of, is_unicode, undecodable
 
 Row = dict[str, Any]  # Any: JSON values, here and below
@@ -135,7 +136,7 @@ def tables_of_rows(
         shapes += sum(map(_has_shape, rows))
         objects.add(list(map(_feature, rows)))
     if shapes:
-        table.said = (f"the geometry of {shapes:,} features is not read: of others than points",)
+        table.said = (f"the geometry of {counted(shapes, 'feature')} is not read: of others than points",)
     _flatten(table, objects, range(objects.count), tables)
     return [each for each in tables if each.cells]
 

@@ -44,7 +44,7 @@ class NodeLink(GraphReader):
 
     def elements(self) -> Iterator[NodeElement | EdgeElement]:
         """Read the file. Raises `BadInput` if it is no JSON, or holds no such lists."""
-        whole = whole_json(self.path)
+        whole = whole_json(self.path, self._drop)
         if not isinstance(whole, dict):
             raise BadInput(f"{self.path} holds no graph that is known: one JSON object is expected")
         inner = next((whole[name] for name in ("elements", "graph") if _has_nodes(whole.get(name))), None)

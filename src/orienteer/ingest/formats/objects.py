@@ -36,9 +36,15 @@ MOST_YAML = 1 << 25
 
 def tables_of(path: Path) -> list[NestedTable]:
     """Return the tables within a file, empty if it holds other values. Raises `BadInput` for a damaged one."""
+    dropped: list[tuple[str, int, str]] = []
     with memory_told(path):
         try:
-            return tables_within(_yaml(path) if suffix(path) in YAML else whole_json(path), stem(path))
+            is_yaml = suffix(path) in YAML
+            value = _yaml(path) if is_yaml else whole_json(path, lambda *told: dropped.append(told))
+            tables = tables_within(value, stem(path))
+            for table in tables[:1]:
+                table.dropped = dropped
+            return tables
         except BadInput:
             with opened_text(path, has_lines=False) as text:
                 first = list(islice(filter(str.strip, text), 2))

@@ -44,13 +44,13 @@ class Parquet:
         """Read the table in batches."""
         before = 0
         with _opened(path) as file:
-            kinds = file.schema_arrow.types
+            days, kinds = _columns_of_days(path, file.schema_arrow, rows), file.schema_arrow.types
             for records in _parts(path, rows):
                 bad: set[int] = set()
                 columns = {}
                 for name, kind, column in zip(file.schema_arrow.names, kinds, records.columns, strict=True):
                     try:
-                        columns[name], undecoded = _values(column, kind)
+                        columns[name], undecoded = _values(column.cast("date32") if name in days else column, kind)
                     except _UNREADABLE as error:
                         raise BadInput(f"{path}, column {name!r}: {error}; write that column as text") from error
                     bad |= undecoded
@@ -80,14 +80,31 @@ def _opened(path: Path) -> Iterator[Any]:  # Any: pyarrow has no types
         pyarrow.default_memory_pool().release_unused()  # hundreds of megabytes, which indexing wants
 
 
-def _parts(path: Path, rows: int) -> Iterator[Any]:  # Any: pyarrow has no types
-    """Return the file's rows, in batches of `rows` at most. Raises `BadInput` if they come to too much."""
+def _columns_of_days(path: Path, schema: Any, rows: int) -> set[str]:  # Any: pyarrow has no types
+    """Return the columns of times that are all midnight: pandas has no dates. Raises `BadInput` as `_parts` does."""
+    from pyarrow import compute, types
+
+    fields = [field for field in schema if types.is_timestamp(field.type) and field.type.tz is None]
+    days = {field.name for field in fields}
+    for records in _parts(path, rows, sorted(days)) if days else ():
+        for name in days & set(records.schema.names):
+            column = records.column(name)
+            if compute.any(compute.not_equal(compute.floor_temporal(column, unit="day"), column)).as_py():
+                days.discard(name)
+    return days
+
+
+def _parts(path: Path, rows: int, names: list[str] | None = None) -> Iterator[Any]:  # Any: pyarrow has no types
+    """Return the file's rows, or some of their columns, in batches of `rows` at most.
+
+    Raises `BadInput` if they come to too much.
+    """
     import pyarrow.parquet
 
     packed = checked(path)
     size, unpacked = path.stat().st_size, 0
     with pyarrow.parquet.ParquetFile(path, read_dictionary=packed.repeating) as coded:
-        for records in coded.iter_batches(batch_size=fitting(packed.groups, rows)):
+        for records in coded.iter_batches(batch_size=fitting(packed.groups, rows), columns=names):
             total = sum(weight(column, path) for column in records.columns)
             unpacked += total
             check_ratio(path, size, unpacked, remedy=SPLIT)
@@ -150,7 +167,10 @@ def _time(value: Any) -> str:  # Any: a pyarrow scalar
         raise ValueError(f"values of the type {value.type} cannot be read")
     text = "" if types.is_duration(value.type) else str(value.cast("string").as_py())
     is_told = text and not text.startswith("<")  # else Arrow says that it is out of range
-    return text.replace(" ", "T", 1) if is_told else f"{value.value} {value.type.unit}"
+    if is_told:
+        return text.replace(" ", "T", 1)
+    unit = str(value.type).partition("[")[2].rstrip("]")
+    return f"{value.value} {unit.partition(',')[0]}"
 
 
 class PackedColumns(NamedTuple):

@@ -19,7 +19,7 @@ from urllib.parse import quote
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import MOST_HELD, MOST_RECORD, check_ratio, memory_told, too_long
 from orienteer.ingest.formats.files import require
-from orienteer.ingest.formats.table import Batch, Drop, is_unicode, shown
+from orienteer.ingest.formats.table import JOIN, Batch, Drop, is_unicode, shown
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3", ".db3")
 MAGIC = b"SQLite format 3\x00"
@@ -86,10 +86,10 @@ def _declared(database: sqlite3.Connection, name: str) -> StoredTable:
     for number, _, table, own, other, *_ in database.execute(f"PRAGMA foreign_key_list({_quoted(name)})"):
         references.setdefault(number, []).append((str(own), str(table), str(other or "")))
     joined = [
-        ("+".join(own for own, *_ in pairs), pairs[0][1], "+".join(other for *_, other in pairs).strip("+"))
+        (JOIN.join(own for own, *_ in pairs), pairs[0][1], JOIN.join(other for *_, other in pairs).strip(JOIN))
         for _, pairs in sorted(references.items(), reverse=True)
     ]
-    primary = "+".join(keys[place] for place in sorted(keys)) or None
+    primary = JOIN.join(keys[place] for place in sorted(keys)) or None
     return StoredTable(name, tuple(columns), primary, {own: (table, other) for own, table, other in joined})
 
 
@@ -111,9 +111,9 @@ def _with_keys(table: StoredTable, tables: Mapping[str, StoredTable]) -> StoredT
 def _spelled(name: str, table: StoredTable) -> str | None:
     """Return a column, or several joined, as the table spells it; None if one is not there."""
     spelling = {field.casefold(): field for field in table.columns}
-    parts = [name] if name.casefold() in spelling else name.split("+")
+    parts = [name] if name.casefold() in spelling else name.split(JOIN)
     found = [spelling.get(part.casefold()) for part in parts]
-    return None if None in found else "+".join(filter(None, found))
+    return None if None in found else JOIN.join(filter(None, found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ EDGE_ROWS = 50_000
 """Rows in a batch of edges, which are short and many."""
 NODE_ROWS = 5_000
 """Rows in a batch of nodes: their texts may be long."""
+JOIN = "+"
+"""Between the names of columns that are one together."""
 MOST_EMPTY, FEWEST_CELLS = 32, 100_000
 """Most cells of a batch for each filled one, in batches of more than `FEWEST_CELLS`."""
 

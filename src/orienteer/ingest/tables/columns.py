@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from orienteer.errors import BadInput, BadOption
+from orienteer.ingest.formats.table import JOIN
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, FileMapping, formed_column, link_of
 
 NODE_NAMES: Mapping[str, tuple[str, ...]] = {
@@ -102,8 +103,8 @@ def without_private(mapping: FileMapping, private: Collection[str]) -> FileMappi
     """Return a mapping that ignores private columns. Raises `BadOption` if one is, or is part of, an id or an end."""
     fixed = {*mapping.having("id", "prefixed id", "source", "target")}
     fixed |= {column for column, link in mapping.links.items() if link.end}
-    refuse_private(private, {part for column in fixed for part in (column, *column.split("+"))})
-    hidden = {column for column in mapping.columns if not {column, *column.split("+")}.isdisjoint(private)}
+    refuse_private(private, {part for column in fixed for part in (column, *column.split(JOIN))})
+    hidden = {column for column in mapping.columns if not {column, *column.split(JOIN)}.isdisjoint(private)}
     roles = {column: IGNORED if column in hidden else role for column, role in mapping.columns.items()}
     return mapping.with_columns(roles) if hidden and mapping.kind != IGNORED else mapping
 

@@ -82,7 +82,7 @@ def kept_plan(kept: Sequence[FileMapping], assignment: Assignment) -> KeptPlan:
     tables = [stay.get(each.table.file, each) for each in (*given.tables, *ignored)]
     new = [each for each in tables if each.table.file not in stay]
     became += [f"{each.table.file}: new, read as {each.mapping.what}" for each in new if each.table.file not in known]
-    tables, told = _leading_somewhere(tables, anew)
+    tables, told = _leading_somewhere(_with_joined_keys(tables), anew)
     # Where nothing is decided otherwise, what led to it is told as it is today.
     tables = [_if_same(each, anew[each.table.file]) for each in tables]
     otherwise = [d for each in tables for d in _differences(each.mapping, anew[each.table.file].mapping)]
@@ -143,6 +143,18 @@ def _fitted(table: Table, mapping: FileMapping, fresh: ImportPlan) -> tuple[Mapp
             roles[name] = PROPERTY if is_taken or (_is_of_rows(role) and role != "type") else role
             told.append(f"{table.file}: {name} is new, read as {roles[name]}")
     return MappedTable(table, mapping.with_columns(roles)), told
+
+
+def _with_joined_keys(tables: Sequence[MappedTable]) -> list[MappedTable]:
+    """Let tables join columns where a new table leads to several together: nothing may have led there before."""
+    wanted = dict.fromkeys((link.node_type, link.key) for each in tables for link in each.mapping.links.values())
+    made = []
+    for each in tables:
+        keys = [key for node_type, key in wanted if node_type == each.mapping.type and not each.mapping.is_of_edges]
+        joined = {key: IGNORED for key in each.table.joining(keys).joined if key not in each.mapping.columns}
+        columns = {**each.mapping.columns, **joined}
+        made.append(MappedTable(each.table, each.mapping.with_columns(columns)) if joined else each)
+    return made
 
 
 def _leading_somewhere(

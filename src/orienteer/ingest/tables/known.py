@@ -53,5 +53,6 @@ def no_header(table: Table) -> str:
 def check_columns(table: Table, names: Mapping[str, str] | Sequence[str]) -> None:
     """Raise `BadInput` if a table lacks a column that a person named."""
     for name in names:
-        if not table.has(name):
-            raise BadInput(f"{table.file} has no column {name!r}. Its columns are: {', '.join(table.columns)}.")
+        for absent in table.lacks(name):
+            part = f", a part of {name!r}" if absent != name else ""
+            raise BadInput(f"{table.file} has no column {absent!r}{part}. Its columns are: {', '.join(table.columns)}.")

@@ -18,7 +18,14 @@ from orienteer.ingest.tables.links import chosen, find_links
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, FormedColumn, role_of_form
 from orienteer.ingest.tables.plan import JOIN
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.type_names import edge_type_of, is_code as is_code_name, is_key, without_key, words_of
+from orienteer.ingest.tables.type_names import (
+    edge_type_of,
+    is_code as is_code_name,
+    is_key,
+    node_type_of,
+    without_key,
+    words_of,
+)
 from orienteer.ingest.tables.values import number
 
 
@@ -52,6 +59,8 @@ class Mapper:
 
     def _tell_apart(self) -> None:
         """Give tables that would have one type types of their own, unless they hold more rows of one thing."""
+        for draft in self._drafts:
+            draft.told_apart = _beside(draft, self._drafts)
         first: dict[str, Draft] = {}
         for draft in sorted(self._drafts, key=lambda draft: not draft.called):
             other = first.setdefault(draft.type, draft)
@@ -65,7 +74,7 @@ class Mapper:
     def _join(self) -> None:
         """Make columns of several: keys of rows that no column alone has, what leads there, and names of people."""
         for draft in self._drafts:
-            for name in draft.kept.joined if draft.kept is not None else ():
+            for name in draft.table.joining(draft.kept.columns).joined if draft.kept is not None else ():
                 draft.join(*name.split(JOIN))
             declared = dict(draft.declared or {})
             pair = joint_key(draft)
@@ -266,6 +275,14 @@ def _mapping(draft: Draft, roles: dict[str, str], why: list[str], *, is_of_edges
         why="; ".join(dict.fromkeys([*why, *draft.guesses])),
         questions=tuple(dict.fromkeys(draft.questions)),
     )
+
+
+def _beside(draft: Draft, drafts: Sequence[Draft]) -> str:
+    """Return the type of a table whose name begins with that of another: `product_copy` beside `products`."""
+    own = node_type_of(draft.name)
+    begun = [each.name for each in drafts if own.startswith(f"{edge_type_of(each.name)}_")]
+    name = max(begun, key=len, default="")
+    return node_type_of(name) + own.removeprefix(edge_type_of(name)) if name else ""
 
 
 def _is_more(draft: Draft, other: Draft) -> bool:

@@ -123,11 +123,6 @@ class FileMapping(Record):
         return [column for column, role in self.columns.items() if role in roles]
 
     @property
-    def joined(self) -> frozenset[str]:
-        """Return the columns that are made of several others."""
-        return frozenset(name for name in self.columns if "+" in name and set(name.split("+")) <= self.columns.keys())
-
-    @property
     def formed(self) -> dict[str, FormedColumn]:
         """Return the columns whose values are written in a form of their own."""
         columns = {column: formed_column(column, role) for column, role in self.columns.items()}

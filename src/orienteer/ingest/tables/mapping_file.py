@@ -96,9 +96,11 @@ def plan_of(mappings: Sequence[FileMapping], sources: Sequence[Path], path: Path
     ignored += [Ignored(file=t.file, reason=f"not named by {path}") for t in tables if t.file not in named]
     if broken := broken_links(mapped):
         each, column, link = broken[0]
+        of_type = (other.table for other in mapped if other.mapping.type == link.node_type)
+        absent = next((absent for table in of_type for absent in table.lacks(link.key)), link.key)
         raise BadInput(
             f"{path}, {each.mapping.file}: {column} leads to {link.node_type}.{link.key}, and no table of "
-            f"nodes of the type {link.node_type} has the column {link.key}"
+            f"nodes of the type {link.node_type} has the column {absent}"
         )
     return emptied(plan_by(mapped, ignored))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -88,8 +88,15 @@ class NodeMaker:
     """Makes nodes of rows by the known names of columns, and collects what list columns turn into."""
 
     def __init__(
-        self, columns: Columns, *, tally: Tally, is_text: bool = False, mapping: FileMapping | None = None
+        self,
+        columns: Columns,
+        *,
+        tally: Tally,
+        is_text: bool = False,
+        mapping: FileMapping | None = None,
+        joined: Collection[str] = (),
     ) -> None:
+        """`joined` are the columns that are made of several, and so are no properties."""
         self._roles = NodeRoles(columns, mapping)
         self._tally = tally
         self._is_text = is_text
@@ -99,7 +106,7 @@ class NodeMaker:
         self._is_prefixed = mapping is not None and bool(mapping.having("prefixed id"))
         self._linked = mapping.links if mapping else {}
         self._formed = mapping.formed if mapping else {}
-        self._joined = mapping.joined if mapping else frozenset()
+        self._joined = joined
         self._known: dict[str, dict[str, tuple[str, JsonValue]]] = {}
         """Of each column of a form of its own, what texts become; for they repeat."""
         self._line = 0

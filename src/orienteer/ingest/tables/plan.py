@@ -19,7 +19,7 @@ from orienteer.ingest.formats.files import require, stem, stray, suffix
 from orienteer.ingest.formats.letters import encoding_of
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.rdf.parser import is_rdf
-from orienteer.ingest.formats.table import FileNotes, NotingReader, is_unicode, shown
+from orienteer.ingest.formats.table import JOIN as JOIN, FileNotes, NotingReader, is_unicode, shown
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import plainly
 from orienteer.ingest.tables.values import identifier
@@ -46,8 +46,6 @@ OTHERS: Mapping[bytes, str] = {
 """What a text file turns out to be by its first bytes."""
 WIDE: Mapping[bytes, str] = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "text in UTF-16: save it as UTF-8")
 """The same of formats that are always in UTF-8."""
-JOIN = "+"
-"""Between the names of columns that are one together."""
 UNNAMED = re.compile(r"(?i)(?:sheet|tabelle|feuille?|feuil|hoja|foglio|blad|ark|\u043b\u0438\u0441\u0442) ?[0-9]*")
 """Names that programs give to sheets."""
 NO_PART, NO_TABLE = "no part of the graph", "no table"
@@ -82,7 +80,13 @@ class Table:
 
     def has(self, name: str) -> bool:
         """Return whether there is such a column, or one can be made of several."""
-        return name in self.columns or set(name.split(JOIN)) <= set(self.columns)
+        return not self.lacks(name)
+
+    def lacks(self, name: str) -> tuple[str, ...]:
+        """Return the columns that are missing for this one: itself, or the parts of one that is made of several."""
+        parts = name.split(JOIN)
+        absent = tuple(part for part in parts if part not in self.columns)
+        return () if name in self.columns else absent if len(absent) < len(parts) else (name,)
 
     def joining(self, names: Iterable[str]) -> Table:
         """Return the table with the columns among these that are made of several."""

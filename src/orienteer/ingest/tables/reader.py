@@ -73,7 +73,9 @@ class TableReader:
         """Read a table whose rows say more of the rows of another, by the values of a key of that."""
         table = mapped.table
         is_text = table.format.is_text
-        maker = NodeMaker(self._columns, tally=self._tally, is_text=is_text, mapping=mapped.mapping)
+        maker = NodeMaker(
+            self._columns, tally=self._tally, is_text=is_text, mapping=mapped.mapping, joined=table.joined
+        )
         more = self._more.setdefault((link.node_type, link.key), {})
         for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(table.file)):
             for node, line in maker.of_batch(batch, id_column=column, file=table.file):
@@ -83,7 +85,9 @@ class TableReader:
 
     def _read_nodes(self, mapped: MappedTable, builder: GraphBuilder) -> NodeMaker:
         table, mapping = mapped.table, mapped.mapping
-        maker = NodeMaker(self._columns, tally=self._tally, is_text=table.format.is_text, mapping=mapping)
+        maker = NodeMaker(
+            self._columns, tally=self._tally, is_text=table.format.is_text, mapping=mapping, joined=table.joined
+        )
         id_column = _id_column(mapping)
         keys = {column: self._keys[mapping.type or "", column] for column in _keyed(mapping, self._keys)}
         says_more = any(self._more.values())

@@ -218,7 +218,10 @@ def _nodes_by_line(source: SourceTable, batch: Batch, rows: list[int], tally: Ta
             name: [cells[row] for row in rows] for name, cells in batch.columns.items()
         }
         batch = Batch(columns, [batch.lines[row] for row in rows])
-    maker = NodeMaker(source.columns, tally=tally, is_text=source.table.format.is_text, mapping=source.mapping)
+    table = source.table
+    maker = NodeMaker(
+        source.columns, tally=tally, is_text=table.format.is_text, mapping=source.mapping, joined=table.joined
+    )
     made = maker.of_batch(batch, id_column=_id_column(source), file=source.table.file)
     return {line: node for node, line in made}
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from orienteer.display import clean
+from orienteer.display import clean, counted
 from orienteer.errors import MissingExtra
 from orienteer.files import make_cache_folder
 from orienteer.serve.chat.conversation import COMMANDS, Chat
@@ -62,7 +62,7 @@ def _history_in(file: Path) -> History:
 
 def _status(chat: Chat) -> str:
     kept = f"   types: {', '.join(chat.node_types)}" if chat.node_types else ""
-    nodes = f"{chat.graph.arrays.manifest.nodes:,} nodes"
+    nodes = counted(chat.graph.arrays.manifest.nodes, "node")
     return clean(f" {chat.graph.path.name}: {nodes}   {chat.method}{kept}   /help   Ctrl-C stops   Ctrl-D leaves ")
 
 

@@ -36,7 +36,7 @@ _LOOK_SECONDS = 2.0  # between two looks at the files that are watched
 _NAMED = 3  # files that a warning names
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress progress and notes.")]
+QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")]
 VerboseFlag = Annotated[
     int, typer.Option("--verbose", "-v", count=True, show_default=False, help="Log more; twice, also tracebacks.")
 ]

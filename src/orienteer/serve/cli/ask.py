@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -82,7 +83,8 @@ def ask(
         graph = arguments.open_place(directory, out)
         retriever = Retriever(graph, method, budget=budget.limits(configured), settings=configured)
         shows_words = sys.stdout.isatty() and not out.as_json and trace != arguments.STANDARD
-        events = retriever.stream(
+        start = partial(
+            retriever.stream,
             question,
             _HITS if k is None else k,
             node_types=types or (),
@@ -91,7 +93,7 @@ def ask(
             has_answer=not no_answer,
             hears_parts=shows_words,
         )
-        result, words = _listen(out, retriever, events, trace=trace)
+        result, words = _listen(out, retriever, start, trace=trace)
         if out.as_json:
             out.json(result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
         if trace == arguments.STANDARD:
@@ -189,7 +191,7 @@ def demo(out: Output) -> None:
         for example in demo_questions():
             if not out.as_json:
                 out.print(f"{example.question}\n")
-            result, _ = _listen(out, retriever, retriever.stream(example.question, 5), trace=None)
+            result, _ = _listen(out, retriever, partial(retriever.stream, example.question, 5), trace=None)
             results.append(result)
             print_outcome(out, graph, result)
             if not out.as_json:
@@ -246,13 +248,16 @@ def _facts(method: MethodCard) -> dict[str, object]:
     return {name: getattr(method, name) for name in ("name", "needs_model", "summary", "paper")}
 
 
-def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | None) -> tuple[Result, SentWords]:
-    """Return the result of a question, and the words of its answer that were printed; its steps are shown."""
+def _listen(
+    out: Output, retriever: Retriever, start: Callable[[], Stream], *, trace: Path | None
+) -> tuple[Result, SentWords]:
+    """Start a question and show its steps; return its result, and the words of its answer that were printed."""
     from orienteer.agents.events import DoneEvent
 
     result: Result | None = None
     words = SentWords()
-    with retries_shown(out), stream as events:
+    # A started question may retry before its first event is read.
+    with retries_shown(out), start() as events:
         try:
             for event in events:
                 if out.verbosity or retriever.method.needs_model or event.kind == "note":
