@@ -73,6 +73,8 @@ class EdgeBatch:
     extras: Sequence[Mapping[str, JsonValue] | None] | None = None
     file: str = ""
     lines: Sequence[int] = ()
+    source_numbers: NDArray[np.int32] | None = None
+    """The numbers of the sources in the order of their addition, where they are known: their ids then may be empty."""
 
 
 class _BatchOrigin(NamedTuple):
@@ -171,7 +173,8 @@ class EdgeSpool:
     def add(self, batch: EdgeBatch) -> None:
         """Add edges between nodes that were added before."""
         self._batches.append(_BatchOrigin(self.count, batch.file, batch.lines))
-        source, target = self._find(batch.sources), self._find(batch.targets)
+        source = self._find(batch.sources) if batch.source_numbers is None else batch.source_numbers
+        target = self._find(batch.targets)
         types = type_numbers(batch.types, self.types)
         for at in np.flatnonzero((source < 0) | (target < 0))[: _DANGLING_KEPT - len(self._dangling)]:
             self._dangling[self.count + int(at)] = (batch.sources[at], batch.targets[at])

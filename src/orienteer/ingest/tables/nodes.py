@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import CodedColumn, EdgeBatch, NodeBatch
@@ -79,7 +82,8 @@ class _Cells:
 class LinkCells(NamedTuple):
     """Cells of a column that names other nodes, in step: the nodes whose rows they are of, and their lines."""
 
-    node_ids: list[str]
+    nodes: list[str] | NDArray[np.int32]
+    """Their ids, or the numbers that a builder gives them."""
     values: Any  # Any: a list or another column of whatever a file format can hold; some may say nothing
     lines: Any  # Any: a list or another sequence of numbers
 
@@ -173,7 +177,8 @@ class NodeMaker:
         properties: dict[str, Sequence[JsonValue]] = {}
         for name, role in roles.items():
             if role == "link":
-                self.links[name].append(LinkCells(ids, batch.columns[name], batch.lines))
+                numbers = np.arange(builder.node_count, builder.node_count + len(ids), dtype=np.int32)
+                self.links[name].append(LinkCells(numbers, batch.columns[name], batch.lines))
             if builder.only_counts:
                 continue
             if role == "":

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
+from orienteer.graph.edges import CodedColumn, EdgeBatch
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch, shown
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.assignment import ImportPlan, MappedTable
+from orienteer.ingest.tables.cells import is_text
 from orienteer.ingest.tables.columns import Columns, EdgeRoles, check_named
 from orienteer.ingest.tables.edges import EdgeMaker
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.links import key_value
 from orienteer.ingest.tables.mapping import ColumnLink, FileMapping
-from orienteer.ingest.tables.nodes import LinkCells, NodeMaker, explode
+from orienteer.ingest.tables.nodes import NodeMaker, explode
 from orienteer.ingest.tables.values import identifier, parts_of, plain
 from orienteer.records import Node
 
-FindTargets: TypeAlias = Callable[[Any, int], Sequence[str]]  # Any: whatever a file format can hold
-"""Returns the nodes that a cell of a line names."""
 UNRESOLVED = "unresolved"
 """The reason for a value that no row of the other table has."""
 
@@ -147,35 +150,39 @@ class TableReader:
             link = mapping.links[column]
             if link.end:
                 continue
-            targets_of = self._targets(link, builder, file=mapping.file, column=column)
-            if not link.key:  # all nodes are there before the first edge is, for edges number the nodes
-                for cells in batches:
-                    deque(_pairs(cells, own, targets_of), 0)
-            for cells in batches:
-                if found := list(_pairs(cells, own, targets_of)):
-                    starts, ends, lines = zip(*found, strict=True)
-                    builder.add_edges(EdgeBatch(starts, [link.edge_type] * len(found), ends, None, mapping.file, lines))
+            # All nodes are there before the first edge is, for edges number the nodes.
+            named = NamedNodes(partial(self._nodes_of, link=link, builder=builder))
+            found = [named.places(cells.values) for cells in batches]
+            for cells, (rows, ends) in zip(batches, map(named.edges, found), strict=True):
+                numbers, ids = (cells.nodes, ()) if isinstance(cells.nodes, np.ndarray) else (None, cells.nodes)
+                if own is not None:  # without its node a row is counted already
+                    ids = [own.get(each.strip(), "") for each in ids]
+                    is_there = np.fromiter((bool(ids[row]) for row in rows.tolist()), np.bool_, len(rows))
+                    rows, ends = rows[is_there], ends[is_there]
+                batch = EdgeBatch(
+                    sources=[ids[row] for row in rows.tolist()] if numbers is None else (),
+                    types=CodedColumn([link.edge_type], np.zeros(len(rows), np.int8)),
+                    targets=CodedColumn(named.ids, ends),
+                    file=mapping.file,
+                    lines=cells.lines if len(rows) == len(cells.lines) else [cells.lines[row] for row in rows.tolist()],
+                    source_numbers=None if numbers is None else numbers[rows],
+                )
+                if len(rows):
+                    builder.add_edges(batch)
+            for cells, places in zip(batches, found, strict=True):
+                self._tell_missing(named, places, cells.lines, mapping.file, column)
             batches.clear()
 
-    def _targets(self, link: ColumnLink, builder: GraphBuilder, *, file: str, column: str) -> FindTargets:
-        """Return what finds the nodes that a cell of a line names, and counts the values that name none."""
-        known: dict[str | int, tuple[list[str], list[str]]] = {}
-
-        def of_cell(value: Any, line: int) -> Sequence[str]:  # Any: whatever a file format can hold
-            if value.__class__ not in (str, int):
-                found, missing = self._nodes_of(value, link, builder)
-            elif value in known:
-                found, missing = known[value]
-            else:
-                found, missing = known[value] = self._nodes_of(value, link, builder)
-            for text in missing:
-                self._tally.drop(UNRESOLVED, [RowPlace(file=file, line=line, value=f"{column} {text}")])
-            return found
-
-        return of_cell
+    def _tell_missing(
+        self, named: NamedNodes, places: NDArray[np.int64], lines: Sequence[int], file: str, column: str
+    ) -> None:
+        """Count the values that name no node."""
+        for row in np.flatnonzero(np.isin(places, list(named.missing))).tolist() if named.missing else ():
+            for text in named.missing[int(places[row])]:
+                self._tally.drop(UNRESOLVED, [RowPlace(file=file, line=lines[row], value=f"{column} {text}")])
 
     def _nodes_of(
-        self, value: Any, link: ColumnLink, builder: GraphBuilder
+        self, value: Any, *, link: ColumnLink, builder: GraphBuilder
     ) -> tuple[list[str], list[str]]:  # Any: whatever a file format can hold
         """Return the nodes that a value names, made where the link says so; and its parts that name none, and why."""
         parts = list(dict.fromkeys(parts_of(plain(value), link.separator)))
@@ -220,20 +227,65 @@ class TableReader:
         """Return a batch with the ids of nodes in place of the keys that name them, a row for each pair of a row."""
         for column, link in mapping.links.items():
             values = batch.columns.get(column, ("",) * len(batch))
-            targets_of = self._targets(link, builder, file=mapping.file, column=column)
-            rows, ids = [], []
-            for row, value in enumerate(values):
-                if not identifier(value).strip():
-                    self._tally.drop("empty id", [RowPlace(file=mapping.file, line=batch.lines[row], value=column)])
-                    continue
-                for target in targets_of(value, batch.lines[row]):
-                    rows.append(row)
-                    ids.append(target)
-            if rows != list(range(len(batch))):
-                columns = {name: [cells[row] for row in rows] for name, cells in batch.columns.items()}
-                batch = Batch(columns, [batch.lines[row] for row in rows])
-            batch = Batch({**batch.columns, column: ids}, batch.lines)
+            for row in (row for row, value in enumerate(values) if not identifier(value).strip()):
+                self._tally.drop("empty id", [RowPlace(file=mapping.file, line=batch.lines[row], value=column)])
+            named = NamedNodes(partial(self._nodes_of, link=link, builder=builder))
+            places = named.places(values)
+            self._tell_missing(named, places, batch.lines, mapping.file, column)
+            rows, ends = named.edges(places)
+            if not np.array_equal(rows, np.arange(len(batch))):
+                columns = {name: [cells[row] for row in rows.tolist()] for name, cells in batch.columns.items()}
+                batch = Batch(columns, [batch.lines[row] for row in rows.tolist()])
+            batch = Batch({**batch.columns, column: [named.ids[end] for end in ends.tolist()]}, batch.lines)
         return batch
+
+
+class NamedNodes:
+    """The nodes that the cells of a column name; each value is looked up once."""
+
+    def __init__(self, find: Callable[[Any], tuple[Sequence[str], Sequence[str]]]) -> None:
+        """Take what returns the ids of the nodes that a value names, and its parts that name none, and why."""
+        self._find = find
+        self._known: dict[str | int, int] = {}
+        self._begins = array("q")
+        self.ids: list[str] = []
+        """The nodes of all values, one after another."""
+        self.missing: dict[int, Sequence[str]] = {}
+        """By a value's place, the parts of it that name no node."""
+
+    def places(self, values: Sequence[Any]) -> NDArray[np.int64]:  # Any: whatever a file format can hold
+        """Return a place for each value, the same for equal ones: (values,)."""
+        if isinstance(values, CodedColumn):
+            used, codes = np.unique(values.codes, return_inverse=True)
+            return self.places([values.values[code] for code in used.tolist()])[codes]
+        if is_text(values):
+            found = list(map(self._known.get, values))
+        else:
+            found = [self._known.get(value) if value.__class__ in (str, int) else None for value in values]
+        if None in found:
+            found = [self._place(value) if place is None else place for value, place in zip(values, found, strict=True)]
+        return np.array(found, np.int64)
+
+    def _place(self, value: Any) -> int:
+        if value.__class__ in (str, int) and value in self._known:
+            return self._known[value]
+        place = len(self._begins)
+        if value.__class__ in (str, int):
+            self._known[value] = place
+        self._begins.append(len(self.ids))
+        nodes, missing = self._find(value)
+        self.ids += nodes
+        if missing:
+            self.missing[place] = missing
+        return place
+
+    def edges(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return of each node that cells name the row, and its place among `ids`: two arrays (edges,)."""
+        begins = np.array([*self._begins, len(self.ids)], np.int64)
+        counts = np.diff(begins)[places]
+        rows = np.repeat(np.arange(len(places)), counts)
+        within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return rows, begins[places][rows] + within
 
 
 def _id_column(mapping: FileMapping) -> str | None:
@@ -243,15 +295,6 @@ def _id_column(mapping: FileMapping) -> str | None:
 def _keyed(mapping: FileMapping, keys: dict[tuple[str, str], dict[str, str]]) -> Iterator[str]:
     """Return the columns of a table by which others name its rows."""
     return (column for node_type, column in keys if node_type == mapping.type and column in mapping.columns)
-
-
-def _pairs(cells: LinkCells, own: Mapping[str, str] | None, targets_of: FindTargets) -> Iterator[tuple[str, str, int]]:
-    """Yield the nodes that cells join, and their lines; `own` has the node of each row that says more of another."""
-    sources = cells.node_ids if own is None else [own.get(each.strip(), "") for each in cells.node_ids]
-    for source, value, line in zip(sources, cells.values, cells.lines, strict=True):
-        if source:  # without its node a row is counted already
-            for target in targets_of(value, line):
-                yield source, target, line
 
 
 def _remember(nodes: dict[str, str], values: Sequence[Any], ids: Sequence[str]) -> None:  # Any: as files hold them
