@@ -28,6 +28,11 @@ class FieldDialect:
     has_escapes: bool = False
     """A quote within quotes has a backslash before it."""
 
+    @property
+    def is_usual(self) -> bool:
+        """Return whether fields are quoted as spreadsheets quote them."""
+        return not (self.skips_blanks or self.has_escapes)
+
     def reader(self, text: Iterable[str], *, is_strict: bool = True) -> Any:
         """Return a reader of rows that refuses quotes left open."""
         # Any: the csv module does not export the type of its readers.

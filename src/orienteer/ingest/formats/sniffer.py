@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
-from orienteer.ingest.formats.files import UTF8, opened, opened_text, suffix
+from orienteer.ingest.formats.files import opened_text, suffix
 from orienteer.ingest.formats.letters import encoding_of
 from orienteer.ingest.formats.records import FieldDialect, RowRecord, records
 from orienteer.ingest.formats.shape import DELIMITING, LOOKED_AT, TableShape, shape_of
@@ -125,23 +125,3 @@ def _regularity(rows: Sequence[RowRecord], delimiter: str) -> float:
     others = DELIMITING.replace(delimiter, "")
     plain = sum(1 for cell in cells if not any(sign in cell for sign in others)) / len(cells)
     return count / len(table) * (1 - 1 / (width + 1)) * (0.5 + plain / 2) * (NEVER_FIRST if begin else 1)
-
-
-def begin_of(path: Path, layout: TextLayout) -> int | None:
-    """Return the byte at which the first row of a text in UTF-8 begins; None if its lines end with CR alone."""
-    if not layout.skipped:
-        return 0
-    begin = 0
-    with opened(path) as raw:
-        for _ in range(layout.skipped):
-            line = raw.readline()
-            if b"\r" in line.removesuffix(b"\r\n"):
-                return None
-            begin += len(line)
-    return begin
-
-
-def is_read_by_arrow(layout: TextLayout) -> bool:
-    """Return whether Arrow may read the rows: they are in UTF-8, and quoted as spreadsheets quote."""
-    dialect = layout.dialect
-    return layout.encoding == UTF8 and not (dialect.skips_blanks or dialect.has_escapes)

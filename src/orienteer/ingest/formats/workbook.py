@@ -14,13 +14,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orienteer.errors import BadInput
-from orienteer.ingest.bounds import MOST_HELD, check_ratio, memory_told
-from orienteer.ingest.formats.delimited import column_names, distinct, notes_of, numbered
+from orienteer.ingest.bounds import check_ratio, memory_told
+from orienteer.ingest.formats.delimited import batches_of, column_names, notes_of, numbered
 from orienteer.ingest.formats.files import READ, require
 from orienteer.ingest.formats.records import RowRecord
 from orienteer.ingest.formats.shape import LOOKED_AT, RowSieve, TableShape, shape_of
@@ -56,7 +55,7 @@ class SheetTable:
     def columns(self, path: Path) -> tuple[str, ...]:
         """Return the cells of the first row of the table."""
         layout = _layout(path, self.sheet)
-        return distinct(layout[1].first) if layout is not None else ()
+        return layout[1].first if layout is not None else ()
 
     def notes(self, path: Path) -> FileNotes:
         """Return what to say of the table's place in the sheet."""
@@ -76,20 +75,7 @@ class SheetTable:
         names = column_names(shape.first) if header else numbered(shape.width)
         sieve = RowSieve(path, shape, drop, shape.first if header else ())
         below = (row for row in found if row.line > shape.line or (row.line == shape.line and not header))
-        sifted = sieve.rows(below)
-        while taken := list(_held(sifted, rows)):
-            cells = zip(*(row.cells for row in taken), strict=True)
-            yield Batch(dict(zip(names, cells, strict=True)), [row.line for row in taken])
-
-
-def _held(rows: Iterator[RowRecord], most: int) -> Iterator[RowRecord]:
-    """Yield the next rows, fewer if they are large."""
-    held = 0
-    for row in islice(rows, most):
-        yield row
-        held += sum(map(len, row.cells))
-        if held > MOST_HELD:
-            return
+        yield from batches_of(sieve.rows(below), names, rows, drop)
 
 
 def _layout(path: Path, sheet: str) -> tuple[Rows, TableShape] | None:
