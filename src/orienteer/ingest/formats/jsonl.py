@@ -1,6 +1,7 @@
 """JSON lines: one object a line.
 
-Some thousand lines at a time: all at once, and line by line where something is wrong with one of them.
+Some thousand lines at a time by pydantic's parser, which refuses halves of letters; by Python's, line by line, where
+something is wrong with one of them.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
+
+from pydantic_core import from_json
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import DEEPEST, is_deep, parsed
@@ -23,9 +26,6 @@ BLOCK = 1 << 20
 """Characters of lines that are taken from a file at once, and more only for a longer line."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 """What an escaped letter begins with that may be half of one."""
-_BETWEEN = "\ue000"
-"""A letter for private use, which is put between lines that have none."""
-_ESCAPED = re.compile(r"\\u[eE]000")
 
 
 class JsonLines:
@@ -60,34 +60,18 @@ def objects_of(text: TextIO, path: Path, *, rows: int, drop: Drop) -> Iterator[O
 
 
 def _at_once(lines: Sequence[str], first: int) -> ObjectRows | None:
-    """Return the objects of lines, each of which is one in Unicode and nothing else; None where one is not.
-
-    They are parsed as one list, with a text between them that no line has: where it comes back between any two values,
-    each line is one value.
-    """
-    between = f',"{_BETWEEN}",'
-    whole = f"[{between.join(lines)}]"
-    if whole.count(_BETWEEN) >= len(lines) or _ESCAPED.search(whole) or not is_unicode(whole):
-        return None
+    """Return the objects of lines, each of which is one in Unicode and nothing else; None where one is not."""
     try:
-        values = json.loads(whole)
-    except (ValueError, RecursionError):
+        rows = list(map(from_json, lines))
+    except (ValueError, TypeError):  # the latter for letters that are none
         return None
-    rows = values[::2]
-    if len(rows) != len(lines) or values[1::2] != [_BETWEEN] * (len(rows) - 1) or set(map(type, rows)) != {dict}:
+    if set(map(type, rows)) != {dict}:
         return None
-    most = max(map(str.count, lines, repeat("["))) + max(map(str.count, lines, repeat("{")))
-    if most > DEEPEST and any(map(_is_deep, lines, rows)):
-        return None
-    if _SURROGATE.search(whole) and not is_unicode(json.dumps(rows, ensure_ascii=False)):
+    if any(line.count("[") + line.count("{") > DEEPEST and is_deep(row) for line, row in zip(lines, rows, strict=True)):
         return None
     names = dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, rows))))
     taken = ObjectRows(rows, list(range(first, first + len(rows))), names, sum(map(len, rows)))
     return None if taken.is_full else taken
-
-
-def _is_deep(line: str, row: dict[str, Any]) -> bool:  # Any: JSON values
-    return line.count("[") + line.count("{") > DEEPEST and is_deep(row)
 
 
 def _line_by_line(lines: Sequence[str], first: int, path: Path, drop: Drop) -> Iterator[ObjectRows]:
