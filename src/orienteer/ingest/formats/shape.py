@@ -55,8 +55,6 @@ class TableShape:
     """The line of its first row, from 1."""
     first: tuple[str, ...]
     """The cells of its first row, which may be a header; as many as the table has columns."""
-    has_row_names: bool = False
-    """The header has no cell for the first column, which names the rows."""
     numeric: frozenset[int] = frozenset()
     """Columns of numbers."""
     is_headless: bool = False
@@ -74,15 +72,13 @@ def shape_of(rows: Sequence[RowRecord]) -> TableShape | None:
     if not filled:
         return None
     usual = _usual_width([row.cells for row in filled])
-    if _has_row_names(filled, usual):
-        first = ("", *filled[0].cells)
-        return TableShape(filled[0].line, first, True, _numeric_columns(rows, filled[0].line, usual))
-    top = _top(filled, usual)
-    cells = top.cells[: max(usual, _last_filled(top.cells))]
-    width = max(usual, len(cells))
-    first = (*(cell.strip() for cell in cells), *("" for _ in range(width - len(cells))))
-    below = [row.cells for row in filled if row.line > top.line]
-    return TableShape(top.line, first, False, _numeric_columns(rows, top.line, width), is_row(first, below))
+    has_row_names = _has_row_names(filled, usual)
+    top = filled[0] if has_row_names else _top(filled, usual)
+    cells = [""] * has_row_names + top.cells
+    width = max(usual, _last_filled(cells))
+    first = tuple(cell.strip() for cell in [*cells, *[""] * width][:width])
+    is_headless = is_row(first, [row.cells for row in filled if row.line > top.line])
+    return TableShape(top.line, first, _numeric(_below(rows, top.line), width), is_headless)
 
 
 def _usual_width(rows: Sequence[Sequence[str]]) -> int:
@@ -135,14 +131,13 @@ def _has_row_names(rows: Sequence[RowRecord], usual: int) -> bool:
 
 def names_columns(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Return whether the cells of a row are texts where the rows below it have numbers."""
-    columns = [place for place in range(len(first)) if _is_numeric([row[place] for row in below if place < len(row)])]
+    columns = _numeric(below, len(first))
     return bool(columns) and all(first[place].strip() and not is_number(first[place]) for place in columns)
 
 
 def is_row(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Return whether a first row is a row like those below it: it has numbers wherever they do, not only years."""
-    columns = [place for place in range(len(first)) if _is_numeric([row[place] for row in below if place < len(row)])]
-    cells = [first[place].strip() for place in columns]
+    cells = [first[place].strip() for place in _numeric(below, len(first))]
     return bool(cells) and all(map(is_number, cells)) and not all(map(YEAR.fullmatch, cells))
 
 
@@ -151,23 +146,21 @@ def is_number(text: str) -> bool:
     return NUMBER.fullmatch(text.strip()) is not None
 
 
-def _is_numeric(cells: Sequence[str]) -> bool:
-    filled = [cell for cell in cells if cell.strip()]
-    return bool(filled) and sum(map(is_number, filled)) >= FEWEST_NUMBERS * len(filled)
-
-
-def _numeric_columns(rows: Sequence[RowRecord], line: int, width: int) -> frozenset[int]:
-    """Return the columns of numbers in the rows below the first one, up to a blank line."""
-    below: list[list[str]] = []
-    for row in rows:
-        if row.line <= line or row.fault:
-            continue
-        if not any(row.cells) and below:
-            break
-        below.append(row.cells)
+def _numeric(rows: Sequence[Sequence[str]], width: int) -> frozenset[int]:
+    """Return the columns of numbers."""
+    columns = ([row[place] for row in rows if place < len(row) and row[place].strip()] for place in range(width))
     return frozenset(
-        place for place in range(width) if _is_numeric([cells[place] for cells in below if place < len(cells)])
+        place
+        for place, filled in enumerate(columns)
+        if filled and sum(map(is_number, filled)) >= FEWEST_NUMBERS * len(filled)
     )
+
+
+def _below(rows: Sequence[RowRecord], line: int) -> list[list[str]]:
+    """Return the rows below a line, up to a blank one."""
+    below = [row.cells for row in rows if row.line > line and not row.fault]
+    first = next((place for place, cells in enumerate(below) if any(cells)), 0)
+    return below[: next((place for place in range(first, len(below)) if not any(below[place])), len(below))]
 
 
 @dataclass(slots=True)
