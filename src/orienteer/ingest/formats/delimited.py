@@ -203,10 +203,7 @@ def batches_of(rows: Iterator[RowRecord], names: Sequence[str], most: int, drop:
     while taken := list(_some(rows, most)):
         cells = zip(*(row.cells for row in taken), strict=True)
         batch = Batch(dict(zip(names, cells, strict=True)), [row.line for row in taken])
-        bad = undecodable(batch.columns.values())
-        for row in sorted(bad):
-            drop("bad encoding", batch.lines[row], shown(", ".join(taken[row].cells)))
-        yield batch.without(bad)
+        yield batch.decoded(undecodable(batch.columns.values()), drop)
 
 
 def _some(rows: Iterator[RowRecord], most: int) -> Iterator[RowRecord]:

@@ -93,9 +93,7 @@ class NestedTable:
             bad = {row for name in strange for row, cell in enumerate(columns.pop(name)) if cell is not None}
             batch = Batch(columns, lines[first : first + rows])
             bad |= undecodable(list(map(_text, cells)) for cells in columns.values() if _TEXTS & set(map(type, cells)))
-            for row in sorted(bad):
-                drop("bad encoding", batch.lines[row], "")
-            yield batch.without(bad)
+            yield batch.decoded(bad, drop)
 
 
 _TEXTS = {str, list, dict}

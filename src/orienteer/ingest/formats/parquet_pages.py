@@ -28,15 +28,16 @@ Fields: TypeAlias = Mapping[int, Any]  # Any: a number, bytes, a structure, a li
 
 
 class Chunk(NamedTuple):
-    """A column of a group of rows."""
+    """A column, and where a group of rows has it."""
 
     path: str
-    start: int
-    packed: int
     width: int
     """Bytes of a value where all have as many, else 0."""
     has_lists: bool
     is_text: bool
+    start: int = 0
+    packed: int = 0
+    has_dictionary: bool = False
 
 
 class Group(NamedTuple):
@@ -64,30 +65,21 @@ def directory(content: Any) -> list[Group]:  # Any: bytes, or a file mapped
         footer = _ThriftReader(content, len(content) - 8 - size).structure()
         leaves = list(_leaves(footer[2]))
         return [
-            Group(group[3], group[2], [_chunk(column[3], leaf) for column, leaf in zip(group[1], leaves, strict=True)])
+            Group(group[3], group[2], [_placed(leaf, column[3]) for column, leaf in zip(group[1], leaves, strict=True)])
             for group in footer.get(4, ())
         ]
 
 
-class _Leaf(NamedTuple):
-    """A column, as the schema has it."""
-
-    path: str
-    width: int
-    has_lists: bool
-    is_text: bool
-
-
-def _chunk(fields: Fields, leaf: _Leaf) -> Chunk:
+def _placed(leaf: Chunk, fields: Fields) -> Chunk:
     start = min(fields[9], fields.get(11) or fields[9])
     if start < 0 or fields[7] < 0:
         raise KeyError(start)
-    return Chunk(leaf.path, start, fields[7], leaf.width, leaf.has_lists, leaf.is_text)
+    return leaf._replace(start=start, packed=fields[7])
 
 
-def _leaves(schema: list[Fields]) -> Iterator[_Leaf]:
+def _leaves(schema: list[Fields]) -> Iterator[Chunk]:
     """Return the columns in order. The schema lists what holds others before these, with their number."""
-    left, outer = [schema[0].get(5, 0)], [_Leaf("", 0, False, False)]
+    left, outer = [schema[0].get(5, 0)], [Chunk("", 0, False, False)]
     for element in schema[1:]:
         while not left[-1]:
             left.pop()
@@ -95,7 +87,7 @@ def _leaves(schema: list[Fields]) -> Iterator[_Leaf]:
         left[-1] -= 1
         path = ".".join(filter(None, (outer[-1].path, element[4].decode())))
         has_lists = outer[-1].has_lists or element.get(3) == REPEATED
-        leaf = _Leaf(path, element.get(2, 0), has_lists, element.get(1) == TEXTS)
+        leaf = Chunk(path, element.get(2, 0), has_lists, element.get(1) == TEXTS)
         if children := element.get(5, 0):
             left.append(children)
             outer.append(leaf)

@@ -42,6 +42,13 @@ class Batch:
         columns = {name: [values[row] for row in places] for name, values in self.columns.items()}
         return Batch(columns, [self.lines[row] for row in places])
 
+    def decoded(self, bad: Collection[int], drop: Drop) -> Batch:
+        """Leave out the rows whose bytes are no text, and tell of each."""
+        for row in sorted(bad):
+            cells = (str(values[row]) for values in self.columns.values() if values[row] is not None)
+            drop("bad encoding", self.lines[row], shown(", ".join(cells)))
+        return self.without(bad)
+
 
 Drop = Callable[[str, int, str], None]
 """Tells the report of a row that cannot be used: the reason, its line, what stood there."""
