@@ -14,14 +14,14 @@ from itertools import count, islice
 from pathlib import Path
 
 from orienteer.errors import BadInput
-from orienteer.ingest.bounds import MOST_HELD, MOST_RECORD
+from orienteer.ingest.bounds import MOST_RECORD
 from orienteer.ingest.formats.arrow import ParsedBlock, ParsedRows, columns_of, has_arrow, texts_of
 from orienteer.ingest.formats.files import READ, UTF8, MeasuredBytes, measured, opened, opened_text
 from orienteer.ingest.formats.letters import NAMES, UNICODE
 from orienteer.ingest.formats.records import FieldDialect, RowRecord, records
 from orienteer.ingest.formats.shape import TAIL, RowSieve, TableShape, is_number, outside
 from orienteer.ingest.formats.sniffer import TextLayout, layout_of
-from orienteer.ingest.formats.table import Batch, Drop, FileNotes, shown, undecodable
+from orienteer.ingest.formats.table import Batch, Drop, FileNotes, batched, is_unicode, shown
 
 
 class DelimitedText:
@@ -169,7 +169,7 @@ class _Rows:
             if self._header and self._line == layout.skipped:
                 next(found, None)
             kept = self._exact(found) if self._sieve is None else self._sieve.rows(found)
-            yield from batches_of(kept, self._names, rows, self._drop)
+            yield from batched(((row.line, row.cells) for row in kept), self._names, rows, self._drop)
 
     def _exact(self, found: Iterable[RowRecord]) -> Iterator[RowRecord]:
         """Yield rows but blank ones. Raises `BadInput` for one that has not a field for each column."""
@@ -196,24 +196,6 @@ def _rows_of(
             text.allow(MOST_RECORD + READ)
     except csv.Error as error:
         raise BadInput(f"{path}, {error}; is a quote left open?") from error
-
-
-def batches_of(rows: Iterator[RowRecord], names: Sequence[str], most: int, drop: Drop) -> Iterator[Batch]:
-    """Yield rows in batches, of fewer if they are large, without those whose bytes are not text."""
-    while taken := list(_some(rows, most)):
-        cells = zip(*(row.cells for row in taken), strict=True)
-        batch = Batch(dict(zip(names, cells, strict=True)), [row.line for row in taken])
-        yield batch.decoded(undecodable(batch.columns.values()), drop)
-
-
-def _some(rows: Iterator[RowRecord], most: int) -> Iterator[RowRecord]:
-    """Yield the next rows, fewer if they are large."""
-    held = 0
-    for row in islice(rows, most):
-        yield row
-        held += sum(map(len, row.cells))
-        if held > MOST_HELD:
-            return
 
 
 def notes_of(shape: TableShape, title: str) -> list[str]:
@@ -257,6 +239,6 @@ def named(first: Sequence[str], path: Path) -> list[str]:
 
 def checked(names: list[str], path: Path) -> list[str]:
     """Return the names of columns. Raises `BadInput` if one of them is no text."""
-    if undecodable([names]):
+    if not all(map(is_unicode, names)):
         raise BadInput(f"{path} is not UTF-8 (its column names are {shown(' '.join(names))}): save it as UTF-8")
     return names

@@ -10,7 +10,6 @@ All values are kept as columns, equal objects of a path once. What a path holds 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any
 
-from orienteer.ingest.formats.table import Batch, Drop, FileNotes, columns_of, is_unicode, undecodable
+from orienteer.ingest.formats.table import Batch, Drop, FileNotes, columns_of, is_unicode
 
 Row = dict[str, Any]  # Any: JSON values, here and below
 GENERIC = frozenset(
@@ -87,22 +86,9 @@ class NestedTable:
             drop(*told)
         size = max(map(len, self.cells.values()), default=0)
         lines = self.lines or range(1, size + 1)
-        strange = self.cells.keys() - self.columns(path)
         for first in range(0, size, rows):
             columns = {name: values[first : first + rows] for name, values in self.cells.items()}
-            bad = {row for name in strange for row, cell in enumerate(columns.pop(name)) if cell is not None}
-            batch = Batch(columns, lines[first : first + rows])
-            bad |= undecodable(list(map(_text, cells)) for cells in columns.values() if _TEXTS & set(map(type, cells)))
-            yield batch.decoded(bad, drop)
-
-
-_TEXTS = {str, list, dict}
-"""Types of cells that are texts, or may hold some."""
-
-
-def _text(cell: Any) -> str:  # Any: JSON
-    """Return all texts of a cell as one."""
-    return cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False) if cell else ""
+            yield Batch(columns, lines[first : first + rows]).decoded(drop)
 
 
 def tables_within(value: Any, name: str) -> list[NestedTable]:

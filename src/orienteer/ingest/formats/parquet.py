@@ -58,7 +58,7 @@ class Parquet:
                     bad |= undecoded
                 batch = Batch(columns, range(before + 1, before + 1 + records.num_rows))
                 before += records.num_rows
-                yield batch.decoded(bad, drop)
+                yield batch.dropping(bad, drop)
 
 
 @contextmanager

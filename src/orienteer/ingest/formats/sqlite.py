@@ -17,9 +17,9 @@ from typing import Any
 from urllib.parse import quote
 
 from orienteer.errors import BadInput
-from orienteer.ingest.bounds import MOST_HELD, MOST_RECORD, check_ratio, memory_told, too_long
+from orienteer.ingest.bounds import MOST_RECORD, check_ratio, memory_told, too_long
 from orienteer.ingest.formats.files import require
-from orienteer.ingest.formats.table import Batch, Drop, is_unicode, shown
+from orienteer.ingest.formats.table import Batch, Drop, batched, is_unicode, shown
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3", ".db3")
 MAGIC = b"SQLite format 3\x00"
@@ -128,41 +128,27 @@ class SqliteTable:
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Read the table in batches. Raises `BadInput` if it is damaged, or comes to too much for its file."""
-        names = self.table.columns
-        size, unpacked, number = path.stat().st_size, 0, 0
-        remedy = "export the table as CSV, if that is what it should hold"
         with _opened(path) as database:
-            chosen = ", ".join(map(_quoted, names))
-            cursor = database.execute(f"SELECT {chosen} FROM {_quoted(self.table.name)} NOT INDEXED")
-            taken: list[tuple[Any, ...]] = []
-            lines: list[int] = []
-            batch_weight = 0
-            for row in cursor:
-                number += 1
-                weight = sum(WIDTH + (len(cell) if isinstance(cell, str | bytes) else 0) for cell in row)
-                if weight > MOST_RECORD:
-                    raise too_long(f"{path}#{self.table.name}", f"row {number:,}", "row")
-                unpacked += weight
-                batch_weight += weight
-                check_ratio(f"{path}#{self.table.name}", size, unpacked, remedy=remedy)
-                texts = [cell for cell in row if isinstance(cell, str)]
-                if all(map(is_unicode, texts)):
-                    for name, cell in zip(names, row, strict=True):
-                        if isinstance(cell, bytes):
-                            drop("bytes", number, name)
-                    taken.append(tuple(None if isinstance(cell, bytes) else cell for cell in row))
-                    lines.append(number)
-                else:
-                    drop("bad encoding", number, shown(" ".join(texts)))
-                if len(taken) == rows or batch_weight > MOST_HELD:
-                    yield _batch(names, taken, lines)
-                    taken, lines, batch_weight = [], [], 0
-            if taken:
-                yield _batch(names, taken, lines)
+            yield from batched(self._rows(path, database, drop), self.table.columns, rows, drop)
 
-
-def _batch(names: tuple[str, ...], rows: list[tuple[Any, ...]], lines: list[int]) -> Batch:
-    return Batch(dict(zip(names, zip(*rows, strict=True) if rows else [()] * len(names), strict=True)), lines)
+    def _rows(
+        self, path: Path, database: sqlite3.Connection, drop: Drop
+    ) -> Iterator[tuple[int, list[Any]]]:  # Any: what SQLite holds
+        """Yield the rows, each after its number."""
+        called, size, unpacked = f"{path}#{self.table.name}", path.stat().st_size, 0
+        names = ", ".join(map(_quoted, self.table.columns))
+        for number, row in enumerate(
+            database.execute(f"SELECT {names} FROM {_quoted(self.table.name)} NOT INDEXED"), 1
+        ):
+            weight = sum(WIDTH + (len(cell) if isinstance(cell, str | bytes) else 0) for cell in row)
+            if weight > MOST_RECORD:
+                raise too_long(called, f"row {number:,}", "row")
+            unpacked += weight
+            check_ratio(called, size, unpacked, remedy="export the table as CSV, if that is what it should hold")
+            for name, cell in zip(self.table.columns, row, strict=True):
+                if isinstance(cell, bytes):
+                    drop("bytes", number, name)
+            yield number, [None if isinstance(cell, bytes) else cell for cell in row]
 
 
 @contextmanager

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from orienteer.errors import BadInput
+from orienteer.ingest.bounds import MOST_HELD
 
 EDGE_ROWS = 50_000
 """Rows in a batch of edges, which are short and many."""
@@ -42,12 +44,41 @@ class Batch:
         columns = {name: [values[row] for row in places] for name, values in self.columns.items()}
         return Batch(columns, [self.lines[row] for row in places])
 
-    def decoded(self, bad: Collection[int], drop: Drop) -> Batch:
-        """Leave out the rows whose bytes are no text, and tell of each."""
+    def decoded(self, drop: Drop) -> Batch:
+        """Leave out the rows with bytes that are no UTF-8 (which decoding marked with surrogates), and tell of each."""
+        columns, bad = dict(self.columns), set[int]()
+        for name, values in self.columns.items():
+            if not is_unicode(name):
+                bad.update(row for row, cell in enumerate(columns.pop(name)) if cell is not None)
+            else:
+                bad |= _undecodable(values)
+        return Batch(columns, self.lines).dropping(bad, drop)
+
+    def dropping(self, bad: Collection[int], drop: Drop) -> Batch:
+        """Leave out the rows that are not text, and tell of each."""
         for row in sorted(bad):
             cells = (str(values[row]) for values in self.columns.values() if values[row] is not None)
             drop("bad encoding", self.lines[row], shown(", ".join(cells)))
         return self.without(bad)
+
+
+def batched(
+    rows: Iterator[tuple[int, Sequence[Any]]], names: Sequence[str], most: int, drop: Drop
+) -> Iterator[Batch]:  # Any: whatever the file's format can hold
+    """Yield rows, each after its line, in batches of so many at most, of fewer if they are large."""
+    while taken := list(_some(rows, most)):
+        columns = zip(*(cells for _, cells in taken), strict=True)
+        yield Batch(dict(zip(names, columns, strict=True)), [line for line, _ in taken]).decoded(drop)
+
+
+def _some(rows: Iterator[tuple[int, Sequence[Any]]], most: int) -> Iterator[tuple[int, Sequence[Any]]]:
+    """Yield the next rows, fewer if they are large."""
+    held = 0
+    for row in islice(rows, most):
+        yield row
+        held += sum([len(cell) for cell in row[1] if isinstance(cell, str)])
+        if held > MOST_HELD:
+            return
 
 
 Drop = Callable[[str, int, str], None]
@@ -105,15 +136,26 @@ class Format:
     """Cells are text only: numbers have to be recognised, and the row of names may be missing."""
 
 
-def undecodable(columns: Iterable[Sequence[str]]) -> set[int]:
-    """Return the places of the rows that hold bytes that are no UTF-8 (which decoding marked with surrogates)."""
-    bad: set[int] = set()
-    for values in columns:
-        try:
-            "".join(values).encode()
-        except UnicodeEncodeError:
-            bad.update(row for row, value in enumerate(values) if not is_unicode(value))
-    return bad
+_TEXTS = {str, list, dict}
+"""Types of cells that are texts, or may hold some."""
+
+
+def _undecodable(values: Sequence[Any]) -> set[int]:  # Any: whatever the file's format can hold
+    """Return the places of the values that are not text, or hold some."""
+    types = set(map(type, values))
+    if not types & _TEXTS:
+        return set()
+    texts: Sequence[str] = values if types == {str} else list(map(_text, values))
+    if is_unicode("".join(texts)):
+        return set()
+    return {row for row, text in enumerate(texts) if not is_unicode(text)}
+
+
+def _text(cell: Any) -> str:  # Any: JSON
+    """Return all texts of a cell as one."""
+    if isinstance(cell, list | dict):
+        return json.dumps(cell, ensure_ascii=False)
+    return cell if isinstance(cell, str) else ""
 
 
 class PointedText(str):

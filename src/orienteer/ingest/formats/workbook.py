@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import check_ratio, memory_told
-from orienteer.ingest.formats.delimited import batches_of, column_names, notes_of, numbered
+from orienteer.ingest.formats.delimited import column_names, notes_of, numbered
 from orienteer.ingest.formats.files import READ, require
 from orienteer.ingest.formats.records import RowRecord
 from orienteer.ingest.formats.shape import LOOKED_AT, RowSieve, TableShape, shape_of
-from orienteer.ingest.formats.table import Batch, Drop, FileNotes, PointedText, is_sparse, is_unicode, shown
+from orienteer.ingest.formats.table import Batch, Drop, FileNotes, PointedText, batched, is_sparse, is_unicode, shown
 
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
@@ -75,7 +75,7 @@ class SheetTable:
         names = column_names(shape.first) if header else numbered(shape.width)
         sieve = RowSieve(path, shape, drop, shape.first if header else ())
         below = (row for row in found if row.line > shape.line or (row.line == shape.line and not header))
-        yield from batches_of(sieve.rows(below), names, rows, drop)
+        yield from batched(((row.line, row.cells) for row in sieve.rows(below)), names, rows, drop)
 
 
 def _layout(path: Path, sheet: str) -> tuple[Rows, TableShape] | None:
