@@ -136,10 +136,9 @@ class SqliteTable:
     ) -> Iterator[tuple[int, list[Any]]]:  # Any: what SQLite holds
         """Yield the rows, each after its number."""
         called, size, unpacked = f"{path}#{self.table.name}", path.stat().st_size, 0
-        names = ", ".join(map(_quoted, self.table.columns))
-        for number, row in enumerate(
-            database.execute(f"SELECT {names} FROM {_quoted(self.table.name)} NOT INDEXED"), 1
-        ):
+        chosen = ", ".join(map(_quoted, self.table.columns))
+        cursor = database.execute(f"SELECT {chosen} FROM {_quoted(self.table.name)} NOT INDEXED")
+        for number, row in enumerate(cursor, 1):
             weight = sum(WIDTH + (len(cell) if isinstance(cell, str | bytes) else 0) for cell in row)
             if weight > MOST_RECORD:
                 raise too_long(called, f"row {number:,}", "row")
