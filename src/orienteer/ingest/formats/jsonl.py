@@ -17,7 +17,7 @@ from pydantic_core import from_json
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import DEEPEST, is_deep, parsed
 from orienteer.ingest.formats.files import opened_text
-from orienteer.ingest.formats.table import Batch, Drop, ObjectRows, shown
+from orienteer.ingest.formats.table import Batch, Drop, ObjectRows, is_unicode, shown
 
 PEEKED = 100
 """Objects whose keys are taken for the table's columns before it is read."""
@@ -35,8 +35,8 @@ class JsonLines:
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Read the objects in batches; a line that is no JSON object is an error."""
         with opened_text(path) as text:
-            for taken in objects_of(text, path, rows=rows):
-                yield taken.batch() if taken.is_text else taken.batch().decoded(drop)
+            for taken in objects_of(text, path, rows=rows, drop=drop):
+                yield taken.batch()
 
 
 def first_objects(path: Path) -> list[dict[str, Any]]:  # Any: JSON values
@@ -45,14 +45,14 @@ def first_objects(path: Path) -> list[dict[str, Any]]:  # Any: JSON values
         return list(islice((parse(line, path, number) for number, line in enumerate(text, 1) if line.strip()), PEEKED))
 
 
-def objects_of(text: TextIO, path: Path, *, rows: int) -> Iterator[ObjectRows]:
+def objects_of(text: TextIO, path: Path, *, rows: int, drop: Drop) -> Iterator[ObjectRows]:
     """Read the objects, at most so many at once. Raises `BadInput` for a line that is no JSON object."""
     number = 1
     while block := text.readlines(BLOCK):
         for begin in range(0, len(block), rows):
             lines = block[begin : begin + rows]
             at_once = _at_once(lines, number)
-            yield from _line_by_line(lines, number, path) if at_once is None else (at_once,)
+            yield from _line_by_line(lines, number, path, drop) if at_once is None else (at_once,)
             number += len(lines)
 
 
@@ -67,17 +67,21 @@ def _at_once(lines: Sequence[str], first: int) -> ObjectRows | None:
     if any(line.count("[") + line.count("{") > DEEPEST and is_deep(row) for line, row in zip(lines, rows, strict=True)):
         return None
     names = dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, rows))))
-    taken = ObjectRows(rows, list(range(first, first + len(rows))), names, sum(map(len, rows)), is_text=True)
+    taken = ObjectRows(rows, list(range(first, first + len(rows))), names, sum(map(len, rows)))
     return None if taken.is_full else taken
 
 
-def _line_by_line(lines: Sequence[str], first: int, path: Path) -> Iterator[ObjectRows]:
+def _line_by_line(lines: Sequence[str], first: int, path: Path, drop: Drop) -> Iterator[ObjectRows]:
     """Read lines one after another, and tell what is wrong with one of them, and where."""
     taken = ObjectRows()
     for number, line in enumerate(lines, first):
         if not line.strip():
             continue
-        taken.add(parse(line, path, number), number)
+        row = parse(line, path, number)
+        if not is_unicode(json.dumps(row, ensure_ascii=False)):
+            drop("bad encoding", number, shown(line))
+            continue
+        taken.add(row, number)
         if taken.is_full:
             yield taken
             taken = ObjectRows()

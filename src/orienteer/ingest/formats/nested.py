@@ -69,6 +69,8 @@ class NestedTable:
     """The line of each row, or else its number."""
     said: tuple[str, ...] = ()
     """What is beside the rows, or within them, and was not read."""
+    dropped: Sequence[tuple[str, int, str]] = ()
+    """What `Drop` is told of rows that could not be used."""
 
     def columns(self, path: Path) -> tuple[str, ...]:
         """Return the keys of the rows, but for those that UTF-8 cannot have."""
@@ -80,6 +82,8 @@ class NestedTable:
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Return the rows in batches."""
+        for told in self.dropped:
+            drop(*told)
         size = max(map(len, self.cells.values()), default=0)
         lines = self.lines or range(1, size + 1)
         for first in range(0, size, rows):

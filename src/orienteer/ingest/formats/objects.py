@@ -56,17 +56,18 @@ def tables_of_lines(path: Path) -> list[NestedTable]:
 
 
 def _held(path: Path) -> list[NestedTable]:
+    dropped: list[tuple[str, int, str]] = []
     lines = array("q")
 
     def parts(text: TextIO) -> Iterator[list[Row]]:
-        for taken in objects_of(text, path, rows=HELD_ROWS):
+        for taken in objects_of(text, path, rows=HELD_ROWS, drop=lambda *told: dropped.append(told)):
             if measured(text).unpacked > MOST_LINES:
                 break
             lines.extend(taken.lines)
             yield taken.rows
 
     with memory_told(path), opened_text(path) as text:
-        tables = tables_of_rows(parts(text), NestedTable(stem(path), "", lines=lines))
+        tables = tables_of_rows(parts(text), NestedTable(stem(path), "", lines=lines, dropped=dropped))
         if tables and measured(text).unpacked <= MOST_LINES:
             return tables
     reason = f"more than {MOST_LINES >> 20} MB of lines, or too many different keys: part it to have tables of them"

@@ -187,8 +187,6 @@ class ObjectRows:
     names: dict[str, None] = field(default_factory=dict)
     filled: int = 0
     """Cells that say something."""
-    is_text: bool = False
-    """All texts are known to be text."""
 
     def add(self, row: dict[str, Any], line: int) -> None:
         """Take an object in."""
