@@ -8,6 +8,7 @@ the first block of another kind on, `delimited` reads the file with `csv`, which
 from __future__ import annotations
 
 from array import array
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
@@ -25,7 +26,6 @@ BLOCK = 1 << 23
 """Bytes of lines that are parsed at once."""
 CODED_FROM = 1_000
 """Texts of a column that are looked at, to tell whether they repeat."""
-BOM = b"\xef\xbb\xbf"
 _QUOTE, _NEWLINE, _RETURN = b'"', b"\n", b"\r"
 _NONE = np.zeros(0, np.int64)
 Part = TypeVar("Part")
@@ -132,11 +132,10 @@ class ParsedRows:
 
     def _blocks(self) -> Iterator[ParsedBlock]:
         for content, quotes in self._parts():
-            own = len(BOM) if self._line == 1 and content.startswith(BOM) else 0
-            block = self._parsed(content[own:] if own else content, quotes - own)
+            block = self._parsed(content, quotes)
             if block is None:
                 return
-            yield block._replace(size=len(content))
+            yield block
             self._line += block.line_count
 
     def _parts(self) -> Iterator[tuple[bytes, NDArray[np.int64]]]:
@@ -164,7 +163,7 @@ class ParsedRows:
         """Parse a block; None where it is unusual."""
         if content.count(_RETURN) != content.count(_RETURN + _NEWLINE):
             return None
-        if content.startswith(BOM):  # a letter here, which Arrow would drop
+        if content.startswith(BOM_UTF8):  # a letter here, which Arrow would drop
             return None
         if not _are_regular(content, quotes, self._dialect.delimiter):
             return None

@@ -8,6 +8,7 @@ totals, notes, the header again, another table) is no row of it, and is reported
 from __future__ import annotations
 
 import csv
+from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice
@@ -111,6 +112,8 @@ class _Rows:
             above = [raw.readline(MOST_RECORD) for _ in range(self._layout.skipped)]
             if any(b"\r" in line.removesuffix(b"\r\n") for line in above):
                 return  # lines that end with CR alone
+            if not above and raw.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
+                above = [raw.read(len(BOM_UTF8))]
             self._byte = sum(map(len, above))
             parsed = ParsedRows(raw, self._shape.width, self._dialect, before=self._line)
             held, first = deque[ParsedBlock](), int(bool(self._header))

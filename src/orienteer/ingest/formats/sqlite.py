@@ -9,9 +9,9 @@ bounded by its size: its pages can be made to lead in circles.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -62,57 +62,53 @@ def stored_tables(path: Path) -> list[StoredTable]:
     """Return the tables of a database, in the order of their names. Raises `BadInput`."""
     with _opened(path) as database:
         listed = database.execute("SELECT name, rootpage FROM sqlite_master WHERE type = 'table' ORDER BY name")
-        tables = [(str(name), page) for name, page in listed.fetchmany(MOST_TABLES + 1)]
-        inner = (INTERNAL, *(f"{name}_" for name, page in tables if not page))  # of SQLite, and of virtual tables
-        names = [name for name, page in tables if page and not name.startswith(inner)]
-        if len(tables) > MOST_TABLES:
+        pages = [(str(name), page) for name, page in listed.fetchmany(MOST_TABLES + 1)]
+        inner = (INTERNAL, *(f"{name}_" for name, page in pages if not page))  # of SQLite, and of virtual tables
+        names = [name for name, page in pages if page and not name.startswith(inner)]
+        if len(pages) > MOST_TABLES:
             raise BadInput(f"{path} has more than {MOST_TABLES:,} tables: export those that matter, as CSV")
         bad = next((name for name in names if not is_unicode(name)), None)
         if bad is not None:
             raise BadInput(f"{path} has a table whose name is no UTF-8 ({shown(bad)}): rename it")
-        by_name = {name: _declared(database, name) for name in names}
-    return [_with_keys(table, by_name) for table in by_name.values() if table.columns]
+        # Names are compared as SQLite does, whatever their case.
+        tables = {name.casefold(): _declared(database, name) for name in names}
+        found = (replace(table, references=_references(database, table, tables)) for table in tables.values())
+        return [table for table in found if table.columns]
 
 
 def _declared(database: sqlite3.Connection, name: str) -> StoredTable:
-    """Return what a database declares of a table."""
+    """Return the columns and the key that a database declares of a table."""
     columns, keys = [], {}
     for _, column, _, _, _, place, hidden in database.execute(f"PRAGMA table_xinfo({_quoted(name)})"):
         if not hidden and is_unicode(column):
             columns.append(column)
             if place:
                 keys[place] = column
-    references: dict[int, list[tuple[str, str, str]]] = {}
-    for number, _, table, own, other, *_ in database.execute(f"PRAGMA foreign_key_list({_quoted(name)})"):
-        references.setdefault(number, []).append((str(own), str(table), str(other or "")))
-    joined = [
-        ("+".join(own for own, *_ in pairs), pairs[0][1], "+".join(other for *_, other in pairs).strip("+"))
-        for _, pairs in sorted(references.items(), reverse=True)
-    ]
-    primary = "+".join(keys[place] for place in sorted(keys)) or None
-    return StoredTable(name, tuple(columns), primary, {own: (table, other) for own, table, other in joined})
+    return StoredTable(name, tuple(columns), "+".join(keys[place] for place in sorted(keys)) or None)
 
 
-def _with_keys(table: StoredTable, tables: Mapping[str, StoredTable]) -> StoredTable:
-    """Return a table with references that lead to columns. Names are compared as SQLite does, whatever their case."""
-    by_name = {name.casefold(): other for name, other in tables.items()}
-    references = {}
-    for column, (name, key) in table.references.items():
-        other = by_name.get(name.casefold())
-        own = _spelled(column, table)
-        if own is None or other is None:
-            continue
-        target = _spelled(key, other) if key else other.id
-        if target is not None:
-            references[own] = (other.name, target)
-    return StoredTable(table.name, table.columns, table.id, references)
+def _references(
+    database: sqlite3.Connection, table: StoredTable, tables: Mapping[str, StoredTable]
+) -> dict[str, tuple[str, str]]:
+    """Return where the foreign keys of a table lead, those that lead to columns."""
+    keys: dict[int, list[tuple[str, str, str]]] = {}
+    for number, _, name, own, other, *_ in database.execute(f"PRAGMA foreign_key_list({_quoted(table.name)})"):
+        keys.setdefault(number, []).append((str(name), str(own), str(other or "")))
+    references: dict[str, tuple[str, str]] = {}
+    for _, pairs in sorted(keys.items(), reverse=True):
+        target = tables.get(pairs[0][0].casefold())
+        own = _spelled([own for _, own, _ in pairs], table)
+        if target is not None and own is not None:
+            others = [other for *_, other in pairs]
+            key = _spelled(others, target) if any(others) else target.id
+            references |= {own: (target.name, key)} if key is not None else {}
+    return references
 
 
-def _spelled(name: str, table: StoredTable) -> str | None:
-    """Return a column, or several joined, as the table spells it; None if one is not there."""
-    spelling = {field.casefold(): field for field in table.columns}
-    parts = [name] if name.casefold() in spelling else name.split("+")
-    found = [spelling.get(part.casefold()) for part in parts]
+def _spelled(names: Sequence[str], table: StoredTable) -> str | None:
+    """Return columns as the table spells them, joined; None if one is not there."""
+    spelling = {column.casefold(): column for column in table.columns}
+    found = [spelling.get(name.casefold()) for name in names]
     return None if None in found else "+".join(filter(None, found))
 
 

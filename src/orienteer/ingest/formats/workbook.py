@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 _CELL = re.compile(rb'<(?:\w+:)?c [^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
 LONGEST_TAG = 1 << 12
 """Bytes of a tag that may be parted by two reads."""
-_OPEN_TAG = re.compile(rb"<table:(table-row|table-cell|table)\b([^>]*?)(/?)>")
+_OPEN_TAG = re.compile(rb"<table:(table-row|table-cell|table)\b([^>]*?)/?>")
 _REPEATED = re.compile(rb'number-(?:rows|columns)-repeated="([0-9]{1,9})"')
 Rows = tuple[RowRecord, ...]
 
@@ -160,35 +161,39 @@ def _check_size(path: Path) -> None:
 
 def _scan_xlsx(parts: Iterable[bytes]) -> tuple[int, int]:
     """Return the area that the cells of a sheet span, and their number."""
-    rows, columns, filled, rest = 0, 0, 0, b""
-    for part in parts:
-        content, end = rest + part, 0
-        for found in _CELL.finditer(content):
-            number = 0
-            for letter in found[1]:
-                number = number * 26 + letter - 64
-            rows, columns, filled, end = max(rows, int(found[2])), max(columns, number), filled + 1, found.end()
-        rest = content[max(end, len(content) - LONGEST_TAG) :]
+    rows = columns = filled = 0
+    for letters, row in _matches(_CELL, parts):
+        number = 0
+        for letter in letters:
+            number = number * 26 + letter - 64
+        rows, columns, filled = max(rows, int(row)), max(columns, number), filled + 1
     return rows * columns, filled
 
 
 def _scan_ods(parts: Iterable[bytes]) -> tuple[int, int]:
     """Return the largest area that the cells of a sheet span, and the number of cells of all."""
     area = filled = rows = columns = place = repeated = 0
-    has_cell, rest = False, b""
+    has_cell = False
+    for tag, attributes in chain(_matches(_OPEN_TAG, parts), [(b"table", b"")]):
+        times = int(number[1]) if (number := _REPEATED.search(attributes)) else 1
+        if tag == b"table-cell":
+            place += times
+            if b"value-type" in attributes:
+                columns, filled, has_cell = max(columns, place), filled + 1, True
+            continue
+        rows += repeated if has_cell else min(repeated, 1)
+        place, repeated, has_cell = 0, times, False
+        if tag == b"table":
+            area, rows, columns, repeated = max(area, rows * columns), 0, 0, 0
+    return area, filled
+
+
+def _matches(pattern: re.Pattern[bytes], parts: Iterable[bytes]) -> Iterator[tuple[bytes, ...]]:
+    """Yield the groups of what matches in a text that comes in parts."""
+    rest = b""
     for part in parts:
         content, end = rest + part, 0
-        for found in _OPEN_TAG.finditer(content):
+        for found in pattern.finditer(content):
             end = found.end()
-            times = int(number[1]) if (number := _REPEATED.search(found[2])) else 1
-            if found[1] == b"table":
-                area, rows, columns = max(area, rows * columns), 0, 0
-            elif found[1] == b"table-row":
-                rows += repeated if has_cell else min(repeated, 1)
-                place, repeated, has_cell = 0, times, False
-            else:
-                place += times
-                if b"value-type" in found[2]:
-                    columns, filled, has_cell = max(columns, place), filled + 1, True
+            yield found.groups()
         rest = content[max(end, len(content) - LONGEST_TAG) :]
-    return max(area, (rows + (repeated if has_cell else 0)) * columns), filled
