@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -51,8 +51,8 @@ def objects_of(text: TextIO, path: Path, *, rows: int, drop: Drop) -> Iterator[O
     while block := text.readlines(BLOCK):
         for begin in range(0, len(block), rows):
             lines = block[begin : begin + rows]
-            at_once = _at_once(lines, number)
-            yield from _line_by_line(lines, number, path, drop) if at_once is None else (at_once,)
+            found = _at_once(lines, number) or _line_by_line(lines, number, path, drop)
+            yield from found.parts()
             number += len(lines)
 
 
@@ -66,27 +66,22 @@ def _at_once(lines: Sequence[str], first: int) -> ObjectRows | None:
         return None
     if any(line.count("[") + line.count("{") > DEEPEST and is_deep(row) for line, row in zip(lines, rows, strict=True)):
         return None
-    names = dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, rows))))
-    taken = ObjectRows(rows, list(range(first, first + len(rows))), names, sum(map(len, rows)))
-    return None if taken.is_full else taken
+    return ObjectRows(rows, range(first, first + len(rows)))
 
 
-def _line_by_line(lines: Sequence[str], first: int, path: Path, drop: Drop) -> Iterator[ObjectRows]:
+def _line_by_line(lines: Sequence[str], first: int, path: Path, drop: Drop) -> ObjectRows:
     """Read lines one after another, and tell what is wrong with one of them, and where."""
-    taken = ObjectRows()
+    rows, numbers = [], []
     for number, line in enumerate(lines, first):
         if not line.strip():
             continue
         row = parse(line, path, number)
-        if not is_unicode(json.dumps(row, ensure_ascii=False)):
+        if is_unicode(json.dumps(row, ensure_ascii=False)):
+            rows.append(row)
+            numbers.append(number)
+        else:
             drop("bad encoding", number, shown(line))
-            continue
-        taken.add(row, number)
-        if taken.is_full:
-            yield taken
-            taken = ObjectRows()
-    if taken.rows:
-        yield taken
+    return ObjectRows(rows, numbers)
 
 
 def parse(line: str, path: Path, number: int) -> dict[str, Any]:  # Any: JSON values

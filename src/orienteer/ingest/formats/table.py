@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
@@ -178,44 +178,29 @@ def is_sparse(cells: int, filled: int) -> bool:
     return cells > FEWEST_CELLS + MOST_EMPTY * filled
 
 
-@dataclass(slots=True)
-class ObjectRows:
-    """Objects that wait to be a batch. Each has its own keys, and a batch has a cell for each key of any of them."""
+class ObjectRows(NamedTuple):
+    """Objects that become a batch. Each has its own keys, and a batch has a cell for each key of any of them."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)  # Any: JSON values
-    lines: list[int] = field(default_factory=list)
-    names: dict[str, None] = field(default_factory=dict)
-    filled: int = 0
-    """Cells that say something."""
+    rows: Sequence[dict[str, Any]]  # Any: JSON values
+    lines: Sequence[int]
 
-    def add(self, row: dict[str, Any], line: int) -> None:
-        """Take an object in."""
-        self.rows.append(row)
-        self.lines.append(line)
-        if not row.keys() <= self.names.keys():
-            self.names |= dict.fromkeys(row)
-        self.filled += len(row)
-
-    @property
-    def is_full(self) -> bool:
-        """Return whether the table of the rows would be empty for the most part."""
-        return is_sparse(len(self.names) * len(self.rows), self.filled)
+    def parts(self) -> Iterator[ObjectRows]:
+        """Yield the objects, fewer at a time if their table would be empty for the most part."""
+        half, size = len(self.rows) // 2, len(self.rows)
+        if half and is_sparse(len(set[str]().union(*self.rows)) * size, sum(map(len, self.rows))):
+            for some in (slice(half), slice(half, size)):
+                yield from ObjectRows(self.rows[some], self.lines[some]).parts()
+        elif size:
+            yield self
 
     def batch(self) -> Batch:
-        """Return the objects as a batch; lines one after another are kept as a range, which takes no memory."""
-        run = range(self.lines[0], self.lines[-1] + 1)
-        names = self.names if self.filled == len(self.names) * len(self.rows) else None
-        return Batch(columns_of(self.rows, names), run if len(run) == len(self.lines) else self.lines)
+        """Return the objects as a batch."""
+        return Batch(columns_of(self.rows), self.lines)
 
 
-def columns_of(
-    rows: Sequence[Mapping[str, Any]], names: Iterable[str] | None = None
-) -> dict[str, Sequence[Any]]:  # Any: JSON values
-    """Return objects as columns, in the order in which their keys come; None where an object lacks a key.
-
-    `names` are the keys that all have, and no other, where that is known.
-    """
-    shapes = [tuple(names)] if names is not None else list(dict.fromkeys(map(tuple, rows)))
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:  # Any: JSON values
+    """Return objects as columns, in the order in which their keys come; None where an object lacks a key."""
+    shapes = list(dict.fromkeys(map(tuple, rows)))
     if len(shapes) == 1:  # nearly always, and faster
         return {name: list(map(itemgetter(name), rows)) for name in shapes[0]}
     return {name: [row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(shapes))}
