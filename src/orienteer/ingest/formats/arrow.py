@@ -22,7 +22,7 @@ from orienteer.index.arrays import Strings
 from orienteer.ingest.bounds import MOST_RECORD
 from orienteer.ingest.formats.records import FieldDialect
 
-BLOCK = 1 << 23
+BLOCK = 1 << 20
 """Bytes of lines that are parsed at once."""
 CODED_FROM = 1_000
 """Texts of a column that are looked at, to tell whether they repeat."""
