@@ -54,13 +54,10 @@ _SPECIAL_LINES = 400
 _MOST_CONTROLS = 0.02
 """Share of control characters in a text. Pictures and programs have some 10 %; logs with colours use ESC, which is
 not counted."""
-_MOST_BROKEN = 0.05
-"""Share of signs between letters, such as the `³` of `g³os`, above which a text is not in Windows-1252."""
 _CONTROLS = bytes(range(9)) + b"\x0b" + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
 _SPECIAL_LINE = re.compile(rb"^.*[\x80-\xff].*$", re.MULTILINE)
 _SPECIAL, _DAMAGED = re.compile(r"[^\x00-\x7f]"), re.compile(r"[\udc80-\udcff]")
 """Letters beyond ASCII, and what stands for bytes that are no UTF-8."""
-_SIGN_IN_A_WORD = re.compile("(?<=[^\\W\\d_])[\xa1-\xbf\xd7\xf7](?=[^\\W\\d_])")
 _LATIN_END = 0x250
 """The first character after the Latin letters."""
 
@@ -159,7 +156,7 @@ def _likeliest(sample: bytes) -> str:
     """Return the encoding of lines with bytes that are not UTF-8.
 
     A code page is taken if its letters form words. Otherwise scripts are told apart by charset-normalizer; for Latin
-    letters the page that fits best is taken, and Windows-1252 if none fits and it has no signs inside words.
+    letters the page that fits best is taken, if any fits, and Windows-1252 for signs alone.
     """
     fitness = {name: _fitness(sample, name) for name in _CODE_PAGES}
     best_page = max(_CODE_PAGES, key=lambda name: fitness[name])
@@ -168,17 +165,11 @@ def _likeliest(sample: bytes) -> str:
     from charset_normalizer import from_bytes  # some 20 ms, for files that are rare
 
     best = from_bytes(sample, cp_isolation=_OTHERS).best()
-    if best is None:
+    letters = [letter for letter in str(best or "") if letter > "\x7f" and letter.isalpha()]
+    if best is None or not letters:  # signs alone, such as quotation marks
         return WESTERN
-    letters = [letter for letter in str(best) if letter > "\x7f" and letter.isalpha()]
     foreign = sum(not unicodedata.name(letter, "LATIN").startswith("LATIN") for letter in letters)
-    if letters and foreign > len(letters) / 2:
-        return best.encoding
-    if fitness[best_page] > 0:
-        return best_page
-    western = sample.decode(WESTERN, "replace")
-    special = sum(letter > "\x7f" for letter in western)
-    return best.encoding if len(_SIGN_IN_A_WORD.findall(western)) > _MOST_BROKEN * special else WESTERN
+    return best_page if foreign <= len(letters) / 2 and fitness[best_page] > 0 else best.encoding
 
 
 def _fitness(sample: bytes, encoding: str) -> float:
