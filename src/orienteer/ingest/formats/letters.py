@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from orienteer.errors import BadInput
-from orienteer.ingest.formats.files import LFS_POINTER, READ, UTF8, opened
+from orienteer.ingest.formats.files import READ, UTF8, opened
 
 SAMPLE = 1 << 16
 """Bytes at the beginning of a file that show whether it is text, and in which encoding."""
@@ -77,8 +77,6 @@ def read_text(path: Path) -> DecodedText:
     """
     with opened(path) as stream:
         content = stream.read()
-    if content.startswith(LFS_POINTER):
-        raise BadInput("a Git LFS pointer, not the text: run `git lfs pull` where it was cloned")
     if not is_text(content[:SAMPLE]):
         raise BadInput("no text: its bytes are those of a binary file")
     text, encoding = decoded(content)
