@@ -236,7 +236,7 @@ class _Objects:
         """Yield the plain values of a key, and the numbers of the objects within."""
         types = set(map(type, values))
         if types.isdisjoint((dict, list)):
-            yield (name, True), _shared(values) if types == {str} and self._known is None else values
+            yield (name, True), values
             return
         members = list(map(_members, values))
         if not all(members):
@@ -280,12 +280,6 @@ def _members(value: Any) -> Sequence[Row]:
 def _hashable(values: Sequence[Any]) -> Sequence[Any]:
     """Return values that are equal only if they are the same in JSON, where 1, 1.0 and true are not."""
     return values if set(map(type, values)) <= {str, int, tuple, type(None)} else [(repr(value),) for value in values]
-
-
-def _shared(texts: Sequence[str]) -> Sequence[str]:
-    """Return texts, equal ones as one object if they recur."""
-    once = dict(zip(texts, texts, strict=True))
-    return list(map(once.__getitem__, texts)) if 2 * len(once) < len(texts) else texts
 
 
 @dataclass(eq=False)
