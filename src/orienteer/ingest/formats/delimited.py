@@ -85,13 +85,9 @@ class _Rows:
         self._shape, self._dialect = layout.shape, layout.dialect
         first = self._shape.first
         self._header = first if header else ()
-        self._names = (
-            numbered(len(first))
-            if not header
-            else named(first, path)
-            if is_exact
-            else checked(column_names(first), path)
-        )
+        self._names = numbered(len(first))
+        if header:
+            self._names = named(first, path) if is_exact else checked(column_names(first), path)
         self._sieve = None if is_exact else RowSieve(path, self._shape, drop, self._header)
         self._line, self._byte, self._is_end = layout.skipped, 0, False
         """How far it has been read."""
