@@ -226,8 +226,9 @@ class RowSieve:
             self._is_after_blank = True
             return row._replace(cells=[])
         is_after_blank, self._is_after_blank = self._is_after_blank, False
-        if self._below and len(cells) == width != self._below and self._has_numbers(cells):
-            self._below = 0  # it was a short row
+        numeric = self.shape.numeric
+        if len(cells) == width != self._below and numeric and all(is_number(cells[place]) for place in numeric):
+            self._below = 0  # what was taken for a header was a short row
         elif self._below or (is_after_blank and self._begins_another(cells)):
             self._below = self._below or len(cells)
             return row._replace(fault=BELOW)
@@ -269,10 +270,6 @@ class RowSieve:
         )
         return is_other and tuple(cells[:width]) != tuple(self.header)
 
-    def _has_numbers(self, cells: Sequence[str]) -> bool:
-        """Return whether a row has numbers in the columns of numbers."""
-        return bool(self.shape.numeric) and all(is_number(cells[place]) for place in self.shape.numeric)
-
     def _drop(self, row: RowRecord) -> None:
         """Report a row that is none of the table, and count it if it should have been one."""
         if row.fault not in AROUND:
@@ -294,23 +291,23 @@ def outside(shape: TableShape, last: Sequence[Sequence[str]]) -> int:
 
 
 def _is_total(shape: TableShape, cells: Sequence[str], above: Sequence[Sequence[str]]) -> bool:
-    """Return whether a row is one of totals: it is called so, or it alone has nothing but numbers and no first cell."""
-    filled = [cell.strip() for cell in cells if cell.strip()]
+    """Return whether a row is one of totals: numbers alone, after a name for totals, or none where others have one."""
+    filled = [(place, cell.strip()) for place, cell in enumerate(cells) if cell.strip()]
     if len(cells) < 2 or not filled:
         return False
-    if len(filled[0]) <= LONGEST_TOTAL and _TOTAL.fullmatch(filled[0]):
-        return len(filled) > 1 and all(is_number(_UNIT.sub("", cell)) for cell in filled[1:])
-    if len(filled[0]) <= LONGEST_TOTAL and _is_called_otherwise(cells, above):
-        sums = [(place, cell) for place, cell in enumerate(cells) if place and cell.strip()]
-        return bool(sums) and all(_is_largest(cell, [row[place] for row in above]) for place, cell in sums)
-    is_bare = not cells[0].strip() and 2 * len(filled) <= len(cells) and all(row[0].strip() for row in above)
-    return is_bare and all(place in shape.numeric and is_number(cell) for place, cell in enumerate(cells) if cell)
+    (first, name), *sums = filled
+    if is_number(name):
+        is_bare = first > 0 and 2 * len(filled) <= len(cells) and all(row[0].strip() for row in above)
+        return is_bare and all(place in shape.numeric and is_number(cell) for place, cell in filled)
+    if not sums or len(name) > LONGEST_TOTAL or not all(is_number(_UNIT.sub("", cell)) for _, cell in sums):
+        return False
+    is_largest = (_digits(cell) >= max(_digits(row[place]) for row in above) for place, cell in sums)
+    return _TOTAL.fullmatch(name) is not None or (_is_called_otherwise(cells, above) and all(is_largest))
 
 
-def _is_largest(cell: str, above: Sequence[str]) -> bool:
-    """Return whether a number is not below those above it, as a total is: their digits are compared."""
-    numbers = [int("".join(filter(str.isdecimal, text))) for text in (cell, *above) if is_number(_UNIT.sub("", text))]
-    return is_number(_UNIT.sub("", cell)) and numbers[0] == max(numbers)
+def _digits(text: str) -> int:
+    """Return the digits of a number, which are compared; -1 for another text."""
+    return int("".join(filter(str.isdecimal, text))) if is_number(_UNIT.sub("", text)) else -1
 
 
 def _is_called_otherwise(cells: Sequence[str], above: Sequence[Sequence[str]]) -> bool:
