@@ -45,14 +45,12 @@ class DelimitedText:
         layout = self._layout(path)
         if layout is None:
             return FileNotes()
-        guess = ""
-        if layout.encoding not in UNICODE and not self._encoding:
-            name = NAMES.get(layout.encoding, layout.encoding)
-            guess = f"not UTF-8, read as {name}: if names look wrong, save it as UTF-8"
-        notes = [guess] if guess else []
-        notes += notes_of(layout.shape, layout.title)
-        encoding = layout.encoding if guess else ""
-        return FileNotes(tuple(notes), (guess,) if guess else (), encoding, layout.shape.is_headless)
+        if layout.encoding in UNICODE or self._encoding:
+            return notes_of(layout.shape, layout.title)
+        name = NAMES.get(layout.encoding, layout.encoding)
+        guess = f"not UTF-8, read as {name}: if names look wrong, save it as UTF-8"
+        said = notes_of(layout.shape, layout.title)
+        return said._replace(notes=(guess, *said.notes), guesses=(guess,), encoding=layout.encoding)
 
     def in_encoding(self, encoding: str) -> DelimitedText:
         """Return a reader of files in this encoding."""
@@ -197,13 +195,13 @@ def _rows_of(
         raise BadInput(f"{path}, {error}; is a quote left open?") from error
 
 
-def notes_of(shape: TableShape, title: str) -> list[str]:
+def notes_of(shape: TableShape, title: str) -> FileNotes:
     """Return what to say of the first row of a table, and of what is above it."""
     notes = [f"its table begins at line {shape.line}; above: {shown(title)}"] if title else []
     for place, (name, given) in enumerate(zip(shape.first, column_names(shape.first), strict=True), 1):
         if name and name != given and not is_number(name):
             notes.append(f"has two columns named {shown(name)!r}: the one at place {place} is {shown(given)!r}")
-    return notes
+    return FileNotes(tuple(notes), is_headless=shape.is_headless)
 
 
 def numbered(width: int) -> list[str]:

@@ -65,7 +65,7 @@ class SheetTable:
             return FileNotes()
         rows, shape = layout
         above = (cell for row in rows if row.line < shape.line for cell in row.cells if cell.strip())
-        return FileNotes(tuple(notes_of(shape, next(above, ""))), is_headless=shape.is_headless)
+        return notes_of(shape, next(above, ""))
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Read the table in batches. Raises `BadInput` for a damaged workbook."""
