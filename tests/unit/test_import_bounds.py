@@ -408,7 +408,7 @@ def test_a_batch_of_large_rows_is_handed_on_early(name: str, reader, row: str, t
 @pytest.mark.parametrize("name", ["nodes.csv", "nodes.tsv"])
 def test_rows_of_any_size_below_the_largest_are_read_whatever_came_before(name: str, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(inside(DelimitedText), "MOST_RECORD", MB)
-    monkeypatch.setattr(inside(DelimitedText), "MOST_HELD", MB // 4)
+    monkeypatch.setattr(inside(Batch), "MOST_HELD", MB // 4)
     path = tmp_path / name
     separator = "," if name.endswith("csv") else "\t"
     sizes = [1] * 300 + [MB // 100] * 600 + [3, MB - 1_000, 2, MB - 1_000, 1]
@@ -420,7 +420,7 @@ def test_rows_of_any_size_below_the_largest_are_read_whatever_came_before(name: 
 @pytest.mark.parametrize("before", [0, 1, 300])
 def test_one_row_that_is_too_large_is_refused_wherever_it_stands(before: int, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(inside(DelimitedText), "MOST_RECORD", MB)
-    monkeypatch.setattr(inside(DelimitedText), "MOST_HELD", MB // 4)
+    monkeypatch.setattr(inside(Batch), "MOST_HELD", MB // 4)
     path = tmp_path / "nodes.csv"
     path.write_text("id,name\n" + "a,b\n" * before + "a" + f',"{LINES[: MB // 8]}"' * 32 + "\n")
     with pytest.raises(BadInput, match="a row of more than"):

@@ -45,9 +45,11 @@ class Found:
         batches = reader.batches(
             path, rows=2, drop=lambda why, line, _: self.dropped.append((why, line)), header=header
         )
+        self.names: list[str] = []
         self.rows: list[list[str]] = []
         self.lines: list[int] = []
         for batch in batches:
+            self.names = list(batch.columns)
             self.rows += [list(row.values()) for row in batch.rows()]
             self.lines += batch.lines
 
@@ -131,7 +133,7 @@ def test_columns_without_a_name_are_called_by_their_places_and_nothing_is_said(t
 
 def test_two_columns_of_one_name_are_told_apart_and_reported(tmp_path: Path) -> None:
     read = found(tmp_path, "id,name,name\n1,Salt,S\n2,Gull,G\n")
-    assert read.columns == ["id", "name", "name_3"]
+    assert (read.columns, read.names) == (["id", "name", "name"], ["id", "name", "name_3"])
     assert read.notes.notes == ("has two columns named 'name': the one at place 3 is 'name_3'",)
 
 

@@ -214,7 +214,7 @@ def test_repeated_nodes_are_merged_or_refused(read):
         ),
         ({"n-header.csv": ":ID,name\n", "n.csv": "1,Ann,x\n"}, r"n\.csv, line 1: 3 fields where the header names 2"),
         ({"n.csv": ":ID,name\n1,Ann\n2,Ben,x\n"}, r"n\.csv, line 3: 3 fields where 2 are expected"),
-        ({"n.csv": ':ID,name\n1,"Ann\n'}, r"n\.csv, line 2: unexpected end of data; is the file cut short"),
+        ({"n.csv": ':ID,name\n1,"Ann\n'}, r"n\.csv, line 2: quote left open; is the file cut short"),
         ({"n.csv": ":ID,name\n"}, r"The sources hold no node"),
     ],
 )

@@ -105,7 +105,7 @@ def test_damaged_headers_are_our_error(tmp_path: Path) -> None:
 def test_rows_that_are_wide_come_a_few_at_a_time(tmp_path: Path) -> None:
     draw = random.Random(3)
     path = write(tmp_path / "t.parquet", pa.array([draw.randbytes(100_000).hex() for _ in range(500)]))
-    assert rows_that_fit(checked_parquet(path).groups, 5_000) <= MOST_BATCH // 200_000
+    assert rows_that_fit(checked_parquet(path), 5_000) <= MOST_BATCH // 200_000
     batches = read(path)
     assert sum(map(len, batches)) == 500
     assert max(sum(map(len, batch.columns["x"])) for batch in batches) <= MOST_BATCH

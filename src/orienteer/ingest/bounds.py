@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from pydantic_core import from_json
+
 from orienteer.errors import BadInput
 
 MOST_RECORD = 1 << 26
@@ -65,9 +67,12 @@ def memory_told(path: object) -> Iterator[None]:
 def parsed(text: str | bytes) -> Any:  # Any: JSON
     """Return the value of a JSON text. Raises `ValueError` for broken JSON, and for values nested too deeply."""
     try:
-        value = json.loads(text)
-    except RecursionError as error:
-        raise ValueError(_TOO_DEEP) from error
+        value = from_json(text)
+    except (ValueError, TypeError):  # which tells less of the place, and takes no halves of letters
+        try:
+            value = json.loads(text)
+        except RecursionError as error:
+            raise ValueError(_TOO_DEEP) from error
     count = text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
     if count > DEEPEST and is_deep(value):
         raise ValueError(_TOO_DEEP)

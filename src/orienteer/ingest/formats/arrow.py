@@ -8,6 +8,7 @@ the first block of another kind on, `delimited` reads the file with `csv`, which
 from __future__ import annotations
 
 from array import array
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
@@ -19,12 +20,12 @@ from numpy.typing import NDArray
 from orienteer.graph.edges import CodedColumn
 from orienteer.index.arrays import Strings
 from orienteer.ingest.bounds import MOST_RECORD
+from orienteer.ingest.formats.records import FieldDialect
 
-BLOCK = 1 << 23
+BLOCK = 1 << 20
 """Bytes of lines that are parsed at once."""
 CODED_FROM = 1_000
 """Texts of a column that are looked at, to tell whether they repeat."""
-BOM = b"\xef\xbb\xbf"
 _QUOTE, _NEWLINE, _RETURN = b'"', b"\n", b"\r"
 _NONE = np.zeros(0, np.int64)
 Part = TypeVar("Part")
@@ -110,6 +111,8 @@ class ParsedBlock(NamedTuple):
     line_count: int
     size: int
     """Bytes of the file."""
+    has_blanks: bool = False
+    """Some lines belong to no row."""
 
 
 class ParsedRows:
@@ -118,9 +121,9 @@ class ParsedRows:
     The columns are named by their places, and the first row is a row like others.
     """
 
-    def __init__(self, raw: BinaryIO, width: int, *, delimiter: str, is_quoted: bool) -> None:
-        """Take a file that was just opened, all of whose rows should have `width` fields."""
-        self._raw, self._width, self._delimiter, self._is_quoted = raw, width, delimiter, is_quoted
+    def __init__(self, raw: BinaryIO, width: int, dialect: FieldDialect, *, before: int = 0) -> None:
+        """Take a file of which `before` lines have been read, all of whose rows should have `width` fields."""
+        self._raw, self._width, self._dialect, self._line = raw, width, dialect, before + 1
         self.is_whole = False
         """The last block was the end of the file."""
 
@@ -128,14 +131,12 @@ class ParsedRows:
         return ahead(self._blocks())
 
     def _blocks(self) -> Iterator[ParsedBlock]:
-        line = 1
         for content, quotes in self._parts():
-            own = len(BOM) if line == 1 and content.startswith(BOM) else 0
-            block = self._parsed(content[own:] if own else content, quotes - own, line)
+            block = self._parsed(content, quotes)
             if block is None:
                 return
-            yield block._replace(size=len(content))
-            line += block.line_count
+            yield block
+            self._line += block.line_count
 
     def _parts(self) -> Iterator[tuple[bytes, NDArray[np.int64]]]:
         """Yield the file in parts that end with a row, if its quotes are regular, and where the quotes of each stand.
@@ -156,22 +157,30 @@ class ParsedRows:
         self.is_whole = True
 
     def _quotes(self, content: bytes) -> NDArray[np.int64]:
-        return _places(content, _QUOTE) if self._is_quoted else _NONE
+        return _places(content, _QUOTE) if self._dialect.is_quoted else _NONE
 
-    def _parsed(self, content: bytes, quotes: NDArray[np.int64], line: int) -> ParsedBlock | None:
-        """Parse a block that begins at a line; None where it is unusual."""
+    def _parsed(self, content: bytes, quotes: NDArray[np.int64]) -> ParsedBlock | None:
+        """Parse a block; None where it is unusual."""
         if content.count(_RETURN) != content.count(_RETURN + _NEWLINE):
             return None
-        if content.startswith(BOM):  # a letter here, which Arrow would drop
+        if content.startswith(BOM_UTF8):  # a letter here, which Arrow would drop
             return None
-        if not _are_regular(content, quotes, self._delimiter):
+        if not _are_regular(content, quotes, self._dialect.delimiter):
             return None
-        table = _table(content, self._width, self._delimiter, is_quoted=self._is_quoted)
+        table = _table(content, self._width, self._dialect)
         if table is None:
             return None
         count = content.count(_NEWLINE) + (content[-1:] != _NEWLINE)
-        lines = range(line, line + count) if table.num_rows == count else _lines(content, quotes, line)
-        return ParsedBlock(table, lines, count, len(content)) if len(lines) == table.num_rows else None
+        if table.num_rows == count:
+            return ParsedBlock(table, range(self._line, self._line + count), count, len(content))
+        begins = np.concatenate([[0], _places(content, _NEWLINE) + 1])[:count]
+        letters = np.frombuffer(content + _NEWLINE, np.uint8)
+        ends = (letters[begins] == _NEWLINE[0]) | (letters[begins] == _RETURN[0]) & (letters[begins + 1] == _NEWLINE[0])
+        is_outside = np.searchsorted(quotes, begins) % 2 == 0
+        places = np.flatnonzero(is_outside & ~ends)
+        lines = array("q", (places + self._line).tobytes())
+        has_blanks = bool((is_outside & ends).any())
+        return ParsedBlock(table, lines, count, len(content), has_blanks) if len(lines) == table.num_rows else None
 
 
 def _places(content: bytes, letter: bytes) -> NDArray[np.int64]:
@@ -204,19 +213,7 @@ def _are_regular(content: bytes, quotes: NDArray[np.int64], delimiter: str) -> b
     return bool(begins_field.all() and ends_field.all())
 
 
-def _lines(content: bytes, quotes: NDArray[np.int64], first: int) -> Sequence[int]:
-    """Return the line of each row in some lines: not of blank ones, nor of those that begin within a quoted field."""
-    ends = _places(content, _NEWLINE)
-    begins = np.concatenate([[0], ends + 1])
-    letters = np.frombuffer(content + _NEWLINE + _NEWLINE, np.uint8)
-    is_blank = (letters[begins] == _NEWLINE[0]) | (
-        (letters[begins] == _RETURN[0]) & (letters[begins + 1] == _NEWLINE[0])
-    )
-    is_within = np.searchsorted(quotes, begins) % 2 == 1
-    return array("q", (np.flatnonzero(~is_blank & ~is_within) + first).tobytes())
-
-
-def _table(content: bytes, width: int, delimiter: str, *, is_quoted: bool) -> Any:  # Any: a pyarrow table, or None
+def _table(content: bytes, width: int, dialect: FieldDialect) -> Any:  # Any: a pyarrow table, or None
     """Return the fields of some lines as texts; None where Arrow refuses them."""
     import pyarrow
     from pyarrow import csv
@@ -226,7 +223,11 @@ def _table(content: bytes, width: int, delimiter: str, *, is_quoted: bool) -> An
         return csv.read_csv(
             pyarrow.BufferReader(content),
             csv.ReadOptions(use_threads=False, block_size=len(content) + 1, column_names=names),
-            csv.ParseOptions(delimiter=delimiter, quote_char='"' if is_quoted else False, newlines_in_values=is_quoted),
+            csv.ParseOptions(
+                delimiter=dialect.delimiter,
+                quote_char='"' if dialect.is_quoted else False,
+                newlines_in_values=dialect.is_quoted,
+            ),
             csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pyarrow.string()), null_values=[], strings_can_be_null=False
             ),

@@ -113,7 +113,7 @@ class MeasuredBytes(io.RawIOBase):
 
 
 @contextmanager
-def opened(path: Path, *, has_lines: bool = False) -> Iterator[BinaryIO]:
+def opened(path: Path, *, has_lines: bool = False) -> Iterator[io.BufferedReader]:
     """Open a file for reading, unpacked if it is a gzip.
 
     Reading raises `BadInput` if the file is cut short, or comes to more than a file of its size may; with `has_lines`

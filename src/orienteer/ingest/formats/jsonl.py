@@ -1,16 +1,18 @@
 """JSON lines: one object a line.
 
-Some thousand lines at a time: all at once, and line by line where something is wrong with one of them.
+Some thousand lines at a time by pydantic's parser, which refuses halves of letters; by Python's, line by line, where
+something is wrong with one of them.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice, repeat
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
+
+from pydantic_core import from_json
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import DEEPEST, is_deep, parsed
@@ -21,11 +23,6 @@ PEEKED = 100
 """Objects whose keys are taken for the table's columns before it is read."""
 BLOCK = 1 << 20
 """Characters of lines that are taken from a file at once, and more only for a longer line."""
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-"""What an escaped letter begins with that may be half of one."""
-_BETWEEN = "\ue000"
-"""A letter for private use, which is put between lines that have none."""
-_ESCAPED = re.compile(r"\\u[eE]000")
 
 
 class JsonLines:
@@ -54,66 +51,40 @@ def objects_of(text: TextIO, path: Path, *, rows: int, drop: Drop) -> Iterator[O
     while block := text.readlines(BLOCK):
         for begin in range(0, len(block), rows):
             lines = block[begin : begin + rows]
-            at_once = _at_once(lines, number)
-            yield from _line_by_line(lines, number, path, drop) if at_once is None else (at_once,)
+            found = _at_once(lines, number) or _line_by_line(lines, number, path, drop)
+            yield from found.parts()
             number += len(lines)
 
 
 def _at_once(lines: Sequence[str], first: int) -> ObjectRows | None:
-    """Return the objects of lines, each of which is one in Unicode and nothing else; None where one is not.
-
-    They are parsed as one list, with a text between them that no line has: where it comes back between any two values,
-    each line is one value.
-    """
-    between = f',"{_BETWEEN}",'
-    whole = f"[{between.join(lines)}]"
-    if whole.count(_BETWEEN) >= len(lines) or _ESCAPED.search(whole) or not is_unicode(whole):
+    """Return the objects of lines, each of which is one in Unicode and nothing else; None where one is not."""
+    if any(NAN in line for line in lines):  # it may be a value, which is to be told
         return None
     try:
-        values = json.loads(whole, parse_constant=_infinite)
-    except (ValueError, RecursionError):
+        rows = list(map(from_json, lines))
+    except (ValueError, TypeError):  # the latter for letters that are none
         return None
-    rows = values[::2]
-    if len(rows) != len(lines) or values[1::2] != [_BETWEEN] * (len(rows) - 1) or set(map(type, rows)) != {dict}:
+    if set(map(type, rows)) != {dict}:
         return None
-    most = max(map(str.count, lines, repeat("["))) + max(map(str.count, lines, repeat("{")))
-    if most > DEEPEST and any(map(_is_deep, lines, rows)):
+    if any(line.count("[") + line.count("{") > DEEPEST and is_deep(row) for line, row in zip(lines, rows, strict=True)):
         return None
-    if _SURROGATE.search(whole) and not is_unicode(json.dumps(rows, ensure_ascii=False)):
-        return None
-    names = dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, rows))))
-    taken = ObjectRows(rows, list(range(first, first + len(rows))), names, sum(map(len, rows)))
-    return None if taken.is_full else taken
+    return ObjectRows(rows, range(first, first + len(rows)))
 
 
-def _infinite(word: str) -> float:
-    """Return the number that a word of Python's for one spells. Raises `ValueError` for `NaN`, which is to be told."""
-    if word == NAN:
-        raise ValueError(word)
-    return float(word)
-
-
-def _is_deep(line: str, row: dict[str, Any]) -> bool:  # Any: JSON values
-    return line.count("[") + line.count("{") > DEEPEST and is_deep(row)
-
-
-def _line_by_line(lines: Sequence[str], first: int, path: Path, drop: Drop) -> Iterator[ObjectRows]:
+def _line_by_line(lines: Sequence[str], first: int, path: Path, drop: Drop) -> ObjectRows:
     """Read lines one after another, and tell what is wrong with one of them, and where."""
-    taken = ObjectRows()
+    rows, numbers = [], []
     for number, line in enumerate(lines, first):
         if not line.strip():
             continue
-        row = parse(line, path, number) if is_unicode(line) else {}
-        if not is_unicode(line) or _SURROGATE.search(line) and not is_unicode(json.dumps(row, ensure_ascii=False)):
+        row = parse(line, path, number)
+        if is_unicode(json.dumps(row, ensure_ascii=False)):
+            tell_nan(line, number, drop)
+            rows.append(row)
+            numbers.append(number)
+        else:
             drop("bad encoding", number, shown(line))
-            continue
-        tell_nan(line, number, drop)
-        taken.add(row, number)
-        if taken.is_full:
-            yield taken
-            taken = ObjectRows()
-    if taken.rows:
-        yield taken
+    return ObjectRows(rows, numbers)
 
 
 def parse(line: str, path: Path, number: int) -> dict[str, Any]:  # Any: JSON values

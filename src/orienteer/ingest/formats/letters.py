@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import codecs
+import io
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from orienteer.errors import BadInput
-from orienteer.ingest.formats.files import LFS_POINTER, READ, UTF8, opened
+from orienteer.ingest.formats.files import READ, UTF8, opened
 
 SAMPLE = 1 << 16
 """Bytes at the beginning of a file that show whether it is text, and in which encoding."""
@@ -31,7 +31,7 @@ NAMES = {
 }
 """Encodings as people call them."""
 _MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF8, UTF8),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -54,11 +54,10 @@ _SPECIAL_LINES = 400
 _MOST_CONTROLS = 0.02
 """Share of control characters in a text. Pictures and programs have some 10 %; logs with colours use ESC, which is
 not counted."""
-_MOST_BROKEN = 0.05
-"""Share of signs between letters, such as the `³` of `g³os`, above which a text is not in Windows-1252."""
 _CONTROLS = bytes(range(9)) + b"\x0b" + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
 _SPECIAL_LINE = re.compile(rb"^.*[\x80-\xff].*$", re.MULTILINE)
-_SIGN_IN_A_WORD = re.compile("(?<=[^\\W\\d_])[\xa1-\xbf\xd7\xf7](?=[^\\W\\d_])")
+_SPECIAL, _DAMAGED = re.compile(r"[^\x00-\x7f]"), re.compile(r"[\udc80-\udcff]")
+"""Letters beyond ASCII, and what stands for bytes that are no UTF-8."""
 _LATIN_END = 0x250
 """The first character after the Latin letters."""
 
@@ -68,7 +67,7 @@ class DecodedText(NamedTuple):
 
     text: str
     encoding: str
-    """As Python calls it; `utf-8` for ASCII, `cp1252` for bytes that nothing else explains better."""
+    """As Python calls it; `utf-8-sig` for ASCII, `cp1252` for bytes that nothing else explains better."""
 
 
 def read_text(path: Path) -> DecodedText:
@@ -78,8 +77,6 @@ def read_text(path: Path) -> DecodedText:
     """
     with opened(path) as stream:
         content = stream.read()
-    if content.startswith(LFS_POINTER):
-        raise BadInput("a Git LFS pointer, not the text: run `git lfs pull` where it was cloned")
     if not is_text(content[:SAMPLE]):
         raise BadInput("no text: its bytes are those of a binary file")
     text, encoding = decoded(content)
@@ -98,18 +95,12 @@ def is_text(head: bytes) -> bool:
 
 def decoded(content: bytes) -> tuple[str, str]:
     """Return the text of some bytes and its encoding. Raises `BadInput` for a mark that its bytes contradict."""
-    for mark, encoding in _MARKS:
-        if content.startswith(mark):
-            try:
-                return content.decode(encoding), encoding
-            except UnicodeDecodeError as error:
-                raise BadInput(f"marked as {encoding}, but byte {error.start} is none: save it as UTF-8") from error
+    encoding = _told(io.BytesIO(content))
+    is_marked = content.startswith(tuple(mark for mark, _ in _MARKS))
     try:
-        encoding = _stated(content[:SAMPLE]) or "utf-8"
-        return content.decode(encoding), encoding
-    except UnicodeDecodeError:
-        encoding = _likeliest(match[0] for match in _SPECIAL_LINE.finditer(content)) or WESTERN
-        return content.decode(encoding, "replace"), encoding
+        return content.decode(encoding, "strict" if is_marked else "replace"), encoding
+    except UnicodeDecodeError as error:
+        raise BadInput(f"marked as {encoding}, but byte {error.start} is none: save it as UTF-8") from error
 
 
 def encoding_of(path: Path) -> str:
@@ -124,26 +115,25 @@ def encoding_of(path: Path) -> str:
 @lru_cache(maxsize=256)  # asked for each reading of a table
 def _encoding_of(path: Path, size: int, modified: int) -> str:
     with opened(path) as raw:
-        content = raw.read(READ)
-        stated = _stated(content[:SAMPLE])
-        if stated is not None:
-            return UTF8 if stated == "utf-8-sig" else stated
-        damaged = 0
-        special: list[bytes] = []
-        while content:
-            if b"\0" in content:  # no text at all
+        return _told(raw)
+
+
+def _told(raw: BinaryIO) -> str:
+    """Return the encoding of what can be read: the first part with letters beyond ASCII that are UTF-8 tells that."""
+    special: list[bytes] = []
+    content = raw.read(READ)
+    if stated := _stated(content[:SAMPLE]):
+        return stated
+    while content and b"\0" not in content:  # else it is no text at all
+        if not content.isascii():
+            content += raw.readline()  # whole lines, so that no letter is cut
+            text = content.decode("utf-8", "surrogateescape")
+            if len(_SPECIAL.findall(text)) >= 2 * len(_DAMAGED.findall(text)):  # valid ones are no fewer
                 return UTF8
-            if not content.isascii():
-                content += raw.readline()  # whole lines, so that no letter is cut
-                text = content.decode("utf-8", "surrogateescape")
-                escaped = sum(1 for letter in text if "\udc80" <= letter <= "\udcff")
-                if sum(1 for letter in text if letter > "\x7f") >= 2 * escaped:  # valid ones are no fewer
-                    return UTF8
-                damaged += escaped
-                special += (match[0] for match in _SPECIAL_LINE.finditer(content))
-                del special[_SPECIAL_LINES:]
-            content = raw.read(READ)
-    return UTF8 if not damaged else _likeliest(special) or UTF8
+            special += (match[0] for match in _SPECIAL_LINE.finditer(content))
+            del special[_SPECIAL_LINES:]
+        content = raw.read(READ)
+    return _likeliest(b"\n".join(special)[:SAMPLE]) if special and not content else UTF8
 
 
 def _stated(head: bytes) -> str | None:
@@ -160,15 +150,12 @@ def _stated(head: bytes) -> str | None:
     return "utf-16-be" if even > pairs * 0.7 and not odd else None
 
 
-def _likeliest(lines: Iterable[bytes]) -> str | None:
-    """Return the encoding of lines with bytes that are not UTF-8; None for UTF-8 that is damaged in places.
+def _likeliest(sample: bytes) -> str:
+    """Return the encoding of lines with bytes that are not UTF-8.
 
     A code page is taken if its letters form words. Otherwise scripts are told apart by charset-normalizer; for Latin
-    letters the page that fits best is taken, and Windows-1252 if none fits and it has no signs inside words.
+    letters the page that fits best is taken, if any fits, and Windows-1252 for signs alone.
     """
-    sample = b"\n".join(itertools.islice(lines, _SPECIAL_LINES))[:SAMPLE]
-    if _is_utf8_for_the_most(sample):
-        return None
     fitness = {name: _fitness(sample, name) for name in _CODE_PAGES}
     best_page = max(_CODE_PAGES, key=lambda name: fitness[name])
     if fitness[best_page] >= _LEAST_FITNESS:
@@ -176,17 +163,11 @@ def _likeliest(lines: Iterable[bytes]) -> str | None:
     from charset_normalizer import from_bytes  # some 20 ms, for files that are rare
 
     best = from_bytes(sample, cp_isolation=_OTHERS).best()
-    if best is None:
+    letters = [letter for letter in str(best or "") if letter > "\x7f" and letter.isalpha()]
+    if best is None or not letters:  # signs alone, such as quotation marks
         return WESTERN
-    letters = [letter for letter in str(best) if letter > "\x7f" and letter.isalpha()]
     foreign = sum(not unicodedata.name(letter, "LATIN").startswith("LATIN") for letter in letters)
-    if letters and foreign > len(letters) / 2:
-        return best.encoding
-    if fitness[best_page] > 0:
-        return best_page
-    western = sample.decode(WESTERN, "replace")
-    special = sum(letter > "\x7f" for letter in western)
-    return best.encoding if len(_SIGN_IN_A_WORD.findall(western)) > _MOST_BROKEN * special else WESTERN
+    return best_page if foreign <= len(letters) / 2 and fitness[best_page] > 0 else best.encoding
 
 
 def _fitness(sample: bytes, encoding: str) -> float:
@@ -218,9 +199,3 @@ def _is_word(word: str, special: int) -> bool:
         changes = any(one.islower() and other.isupper() for one, other in itertools.pairwise(word))
         return not changes and (len(word) <= 2 or 2 * special <= len(word))
     return not latin and (word.islower() or word.isupper() or word.istitle())
-
-
-def _is_utf8_for_the_most(sample: bytes) -> bool:
-    """Return whether a sample is UTF-8 that is damaged in places: no other encoding is likely to look like it."""
-    text = sample.decode("utf-8", "replace")
-    return sum(letter > "\x7f" for letter in text) > 20 * max(1, text.count("\ufffd"))

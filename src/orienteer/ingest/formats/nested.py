@@ -10,7 +10,6 @@ All values are kept as columns, equal objects of a path once. What a path holds 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from orienteer.display import counted
-from orienteer.ingest.formats.table import Batch, Drop, FileNotes, columns_of, is_unicode, undecodable
+from orienteer.ingest.formats.table import Batch, Drop, FileNotes, columns_of, is_unicode
 
 Row = dict[str, Any]  # Any: JSON values, here and below
 GENERIC = frozenset(
@@ -88,24 +87,9 @@ class NestedTable:
             drop(*told)
         size = max(map(len, self.cells.values()), default=0)
         lines = self.lines or range(1, size + 1)
-        strange = self.cells.keys() - self.columns(path)
         for first in range(0, size, rows):
             columns = {name: values[first : first + rows] for name, values in self.cells.items()}
-            bad = {row for name in strange for row, cell in enumerate(columns.pop(name)) if cell is not None}
-            batch = Batch(columns, lines[first : first + rows])
-            bad |= undecodable(list(map(_text, cells)) for cells in columns.values() if _TEXTS & set(map(type, cells)))
-            for row in sorted(bad):
-                drop("bad encoding", batch.lines[row], "")
-            yield batch.without(bad)
-
-
-_TEXTS = {str, list, dict}
-"""Types of cells that are texts, or may hold some."""
-
-
-def _text(cell: Any) -> str:  # Any: JSON
-    """Return all texts of a cell as one."""
-    return cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False) if cell else ""
+            yield Batch(columns, lines[first : first + rows]).decoded(drop)
 
 
 def tables_within(value: Any, name: str) -> list[NestedTable]:
@@ -134,7 +118,8 @@ def tables_of_rows(
     objects, shapes, tables = _Objects(are_compared=False), 0, list(beside)
     for rows in parts:
         shapes += sum(map(_has_shape, rows))
-        objects.add(list(map(_feature, rows)))
+        if objects.add(list(map(_feature, rows))) is None:
+            return tables
     if shapes:
         table.said = (f"the geometry of {counted(shapes, 'feature')} is not read: of others than points",)
     _flatten(table, objects, range(objects.count), tables)
@@ -213,21 +198,19 @@ class _Objects:
         self.columns: dict[tuple[str, bool], list[Any]] = {}
         """By key, plain values, and numbers of objects within: of one, or of a list. None where nothing is said."""
         self.within: dict[str, _Objects] = {}
-        self.maps: list[Row] = []
-        """The objects themselves, where they are maps, and have no columns."""
         self._known: dict[tuple[Any, ...], int] | None = {} if are_compared else None
         self._added = self._filled = 0
 
-    def add(self, rows: Sequence[Row]) -> Sequence[int]:
-        """Take objects in, and return their numbers."""
-        numbers: Sequence[int] = range(self.count, self.count + len(rows))
-        self._added += len(rows)
-        self.count += len(rows)
-        if self.maps:
-            self.maps += rows
-            return numbers
+    def add(self, rows: Sequence[Row]) -> Sequence[int] | None:
+        """Take objects in, and return their numbers; None, and none is taken, if their keys are ever new: maps."""
+        count = self.count + len(rows)
+        numbers: Sequence[int] = range(self.count, count)
         told = columns_of(rows)
-        self.names |= dict.fromkeys(told)
+        names = self.names | dict.fromkeys(told)
+        if len(names) * count > MOST_CELLS + MOST_EMPTY * (self._filled + sum(map(len, rows))):
+            return None
+        self.names, self.count = names, count
+        self._added += len(rows)
         parts = {key: cells for name, values in told.items() for key, cells in self._parts(name, values)}
         for key in parts:
             self.columns.setdefault(key, [None] * numbers[0])
@@ -246,46 +229,45 @@ class _Objects:
         for key, cells in parts.items():
             self.columns[key] += cells
             self._filled += len(cells) - cells.count(None)
-        if len(self.columns) * self.count > MOST_CELLS + MOST_EMPTY * self._filled:
-            self.maps, self.columns = list(map(self.object, range(self.count))), {}
         return numbers
 
     def _parts(self, name: str, values: Sequence[Any]) -> Iterator[tuple[tuple[str, bool], Sequence[Any]]]:
         """Yield the plain values of a key, and the numbers of the objects within."""
         types = set(map(type, values))
         if types.isdisjoint((dict, list)):
-            yield (name, True), _shared(values) if types == {str} and self._known is None else values
+            yield (name, True), values
             return
         members = list(map(_members, values))
+        inner = list(chain.from_iterable(members))
+        numbers = self.within.setdefault(name, _Objects()).add(inner) if inner else None
+        if numbers is None:
+            members = [()] * len(values)
         if not all(members):
-            plain = [
-                None if inner or value in ({}, []) else value for value, inner in zip(values, members, strict=True)
-            ]
+            plain = [None if each or value in ({}, []) else value for value, each in zip(values, members, strict=True)]
             if plain.count(None) < len(plain):
                 yield (name, True), plain
-        if any(members):
-            within = self.within.setdefault(name, _Objects())
-            numbers = iter(within.add(list(chain.from_iterable(members))))
+        if numbers is not None:
+            left = iter(numbers)
             yield (
                 (name, False),
                 [
-                    None if not inner else tuple(islice(numbers, len(inner))) if inner is value else next(numbers)
-                    for value, inner in zip(values, members, strict=True)
+                    None if not each else tuple(islice(left, len(each))) if each is value else next(left)
+                    for value, each in zip(values, members, strict=True)
                 ],
             )
 
     def object(self, number: int) -> Row:
         """Return an object, without what says nothing."""
-        if self.maps:
-            return self.maps[number]
-        told = ((name, self.value(name, is_plain, cells[number])) for (name, is_plain), cells in self.columns.items())
-        return {name: value for name, value in told if value is not None}
+        told: Row = {}
+        for (name, is_plain), cells in self.columns.items():
+            if (cell := cells[number]) is not None:
+                told[name] = cell if is_plain else self._inner(name, cell)
+        return told
 
-    def value(self, name: str, is_plain: bool, cell: Any) -> Any:
-        """Return what a cell of a column stands for: itself, an object, or several."""
-        if is_plain or cell is None:
-            return cell
-        return list(map(self.within[name].object, cell)) if isinstance(cell, tuple) else self.within[name].object(cell)
+    def _inner(self, name: str, cell: Any) -> Any:
+        """Return the object, or the several, that the cell of a key has the numbers of."""
+        within = self.within[name]
+        return list(map(within.object, cell)) if isinstance(cell, tuple) else within.object(cell)
 
 
 def _members(value: Any) -> Sequence[Row]:
@@ -298,12 +280,6 @@ def _members(value: Any) -> Sequence[Row]:
 def _hashable(values: Sequence[Any]) -> Sequence[Any]:
     """Return values that are equal only if they are the same in JSON, where 1, 1.0 and true are not."""
     return values if set(map(type, values)) <= {str, int, tuple, type(None)} else [(repr(value),) for value in values]
-
-
-def _shared(texts: Sequence[str]) -> Sequence[str]:
-    """Return texts, equal ones as one object if they recur."""
-    once = dict(zip(texts, texts, strict=True))
-    return list(map(once.__getitem__, texts)) if 2 * len(once) < len(texts) else texts
 
 
 @dataclass(eq=False)
@@ -403,18 +379,19 @@ def _spread(here: _Found, path: str, columns: dict[str, Sequence[Any]], found: d
         values = here.objects.columns.get((name, is_plain), [])
         if not values:
             continue
-        full, within = f"{path}{name}", here.objects.within.get(name)
+        full = f"{path}{name}"
         is_all = isinstance(here.numbers, range) and len(here.numbers) == here.objects.count
         cells = values if is_all else [values[number] for number in here.numbers]
-        if is_plain or within is None or within.maps:
-            told = cells if is_plain else [here.objects.value(name, is_plain, cell) for cell in cells]
-            if told.count(None) < len(told):
-                by_row = dict(zip(here.rows, told, strict=True)) if len(told) < size else {}
-                columns[_untaken(full, columns)] = list(map(by_row.get, range(size))) if by_row else told
+        if is_plain:
+            if cells.count(None) < len(cells):
+                by_row = dict(zip(here.rows, cells, strict=True)) if len(cells) < size else {}
+                columns[_untaken(full, columns)] = list(map(by_row.get, range(size))) if by_row else cells
             continue
-        objects, several = (_Found.of(within, here.rows, cells, *types) for types in ((int, tuple), (tuple,)))
+        objects, several = (
+            _Found.of(here.objects.within[name], here.rows, cells, *types) for types in ((int, tuple), (tuple,))
+        )
         if several.rows and objects.key is None:
-            single[full], objects = _Found.of(within, here.rows, cells, int), several
+            single[full], objects = _Found.of(objects.objects, here.rows, cells, int), several
         elif not several.rows:
             single[full] = objects
             continue
@@ -435,7 +412,7 @@ def _once(places: Sequence[_Found]) -> tuple[_Objects, Sequence[int]]:
         for thing in map(found.objects.object, found.different):
             _add(known.setdefault(str(thing[found.key or ""]), {}), thing)
     objects = _Objects()
-    return objects, objects.add(list(known.values()))
+    return objects, objects.add(list(known.values())) or ()
 
 
 def _add(known: Row, thing: Row) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -65,7 +65,7 @@ def _held(path: Path) -> list[NestedTable]:
     dropped: list[tuple[str, int, str]] = []
     lines = array("q")
 
-    def parts(text: TextIO) -> Iterator[list[Row]]:
+    def parts(text: TextIO) -> Iterator[Sequence[Row]]:
         for taken in objects_of(text, path, rows=HELD_ROWS, drop=lambda *told: dropped.append(told)):
             if measured(text).unpacked > MOST_LINES:
                 break

@@ -11,17 +11,19 @@ import mmap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.ingest.bounds import MOST_HELD, MOST_RECORD, check_ratio, memory_told, too_long
 from orienteer.ingest.formats.arrow import is_text, values_of
 from orienteer.ingest.formats.files import require
 from orienteer.ingest.formats.parquet_pages import Chunk, Group, directory, pages
-from orienteer.ingest.formats.table import Batch, Drop, shown
+from orienteer.ingest.formats.table import Batch, Drop
 
 _UNREADABLE = (ValueError, OverflowError, LookupError)
 """What Arrow raises for broken texts, times that Python cannot hold, and unknown time zones."""
+NANOSECONDS = "[ns"
+"""What is in the name of a type of times that are finer than Python's."""
 SPLIT = "write it again as CSV, or in parts, if that is what it should hold"
 WIDTH = 8
 """Bytes of a number, the least that a member of a list takes."""
@@ -56,10 +58,7 @@ class Parquet:
                     bad |= undecoded
                 batch = Batch(columns, range(before + 1, before + 1 + records.num_rows))
                 before += records.num_rows
-                for row in sorted(bad):
-                    first = next(iter(columns.values()))[row]
-                    drop("bad encoding", batch.lines[row], shown(first))
-                yield batch.without(bad)
+                yield batch.dropping(bad, drop)
 
 
 @contextmanager
@@ -101,10 +100,11 @@ def _parts(path: Path, rows: int, names: list[str] | None = None) -> Iterator[An
     """
     import pyarrow.parquet
 
-    packed = checked(path)
+    groups = checked(path)
+    repeating = {chunk.path for group in groups for chunk in group.chunks if chunk.is_text and chunk.has_dictionary}
     size, unpacked = path.stat().st_size, 0
-    with pyarrow.parquet.ParquetFile(path, read_dictionary=packed.repeating) as coded:
-        for records in coded.iter_batches(batch_size=fitting(packed.groups, rows), columns=names):
+    with pyarrow.parquet.ParquetFile(path, read_dictionary=sorted(repeating)) as coded:
+        for records in coded.iter_batches(batch_size=fitting(groups, rows), columns=names):
             total = sum(weight(column, path) for column in records.columns)
             unpacked += total
             check_ratio(path, size, unpacked, remedy=SPLIT)
@@ -115,100 +115,77 @@ def _parts(path: Path, rows: int, names: list[str] | None = None) -> Iterator[An
 
 def _values(column: Any, kind: Any) -> tuple[Sequence[Any], set[int]]:  # Any: a pyarrow array, and a type
     """Return a column's values and the rows whose text is no UTF-8 (those come with replacement characters)."""
-    import pyarrow
+    from pyarrow import ArrowException, types
 
-    if column.type != kind and pyarrow.types.is_dictionary(column.type):
+    if column.type != kind and types.is_dictionary(column.type):
         column = column.dictionary_decode()
     try:
-        if "[ns" in str(column.type):  # as Python's own times, value by value: pandas, where it is, has others
-            return [_python(value) for value in column], set()
-        return values_of(column), set()
-    except (*_UNREADABLE, pyarrow.ArrowException):  # of a text, or of a time that Python has not
+        return values_of(column.cast(_coarse(kind)) if NANOSECONDS in str(kind) else column), set()
+    except (*_UNREADABLE, ArrowException):  # of a text, or of a time that Python has not
         values, bad = [], set()
         for row, value in enumerate(column):
             try:
-                values.append(_python(value))
+                values.append(_time(value) if types.is_temporal(kind) else value.as_py())
             except UnicodeDecodeError as error:
                 values.append(error.object.decode("utf-8", "replace"))
                 bad.add(row)
-            except _UNREADABLE:
-                values.append(_time(value))
+        if NANOSECONDS in str(kind) and types.is_nested(kind):
+            raise ValueError(f"values of the type {kind} cannot be read") from None
         return values, bad
 
 
-def _python(value: Any) -> Any:  # Any: a pyarrow scalar, and what it holds
-    """Return a value as Python's own. Raises `ValueError` for a time that is finer or further off than Python's."""
-    from pyarrow import ArrowException, duration, time64, timestamp, types
+def _coarse(kind: Any) -> Any:  # Any: pyarrow's types
+    """Return a type with Python's microseconds for nanoseconds: pandas, where it is, has times of its own for these."""
+    from pyarrow import duration, field, list_, struct, time64, timestamp, types
 
-    kind = value.type
-    if types.is_nested(kind) or "[ns" not in str(kind):
-        content = value.as_py()
-        if isinstance(content, list) and any(type(part).__module__.startswith("pandas") for part in content):
-            raise ValueError(f"values of the type {kind} cannot be read")  # with pandas, they are its own times
-        return content
-    coarse = (
-        timestamp("us", kind.tz)
-        if types.is_timestamp(kind)
-        else time64("us")
-        if types.is_time(kind)
-        else duration("us")
-    )
+    if types.is_list(kind) or types.is_large_list(kind):
+        return list_(_coarse(kind.value_type))
+    if types.is_struct(kind):
+        return struct([field(part.name, _coarse(part.type)) for part in kind.fields])
+    if types.is_timestamp(kind):
+        return timestamp("us", kind.tz)
+    return time64("us") if types.is_time(kind) else duration("us") if types.is_duration(kind) else kind
+
+
+def _time(value: Any) -> Any:  # Any: a pyarrow scalar, and what it holds
+    """Return a time as Python's own, or as Arrow writes it where it is finer, or further off, than Python's."""
+    from pyarrow import ArrowException, types
+
     try:
-        return value.cast(coarse).as_py()
-    except ArrowException as error:
-        raise ValueError(f"{value} is finer than Python's times") from error
+        return value.cast(_coarse(value.type)).as_py()
+    except (*_UNREADABLE, ArrowException):
+        text = "" if types.is_duration(value.type) else str(value.cast("string").as_py())
+        is_told = text and not text.startswith("<")  # else Arrow says that it is out of range
+        return text.replace(" ", "T", 1) if is_told else f"{value.value} {value.type.unit}"
 
 
-def _time(value: Any) -> str:  # Any: a pyarrow scalar
-    """Return a time that is finer, or further off, than Python's as Arrow writes it. Raises `ValueError`."""
-    from pyarrow import types
-
-    if not types.is_temporal(value.type):
-        raise ValueError(f"values of the type {value.type} cannot be read")
-    text = "" if types.is_duration(value.type) else str(value.cast("string").as_py())
-    is_told = text and not text.startswith("<")  # else Arrow says that it is out of range
-    if is_told:
-        return text.replace(" ", "T", 1)
-    unit = str(value.type).partition("[")[2].rstrip("]")
-    return f"{value.value} {unit.partition(',')[0]}"
-
-
-class PackedColumns(NamedTuple):
-    """What a file packs."""
-
-    groups: list[Group]
-    repeating: list[str]
-    """Columns in which one text may stand for many rows."""
-
-
-def checked(path: Path) -> PackedColumns:
-    """Return what a file packs, none of whose columns unpacks to more than it may.
+def checked(path: Path) -> list[Group]:
+    """Return the groups of rows of a file, none of whose columns unpacks to more than it may.
 
     It goes by the headers of the pages, which are what is read: the directory may claim anything. Raises
     `BadInput` for a column that comes to too much, also in lists of too many members, and for a damaged file.
     """
-    repeating = set()
     with path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         try:
             groups = directory(mapped)
-            for chunk in (chunk for group in groups for chunk in group.chunks):
-                if _has_dictionary(chunk, mapped, f"{path}, column {chunk.path!r},") and chunk.is_text:
-                    repeating.add(chunk.path)
+            return [
+                group._replace(chunks=[_measured(chunk, mapped, path) for chunk in group.chunks]) for group in groups
+            ]
         except ValueError as error:
             raise BadInput(f"{path} is no whole Parquet file ({error}); fetch the file again") from error
-    return PackedColumns(groups, sorted(repeating))
 
 
-def _has_dictionary(chunk: Chunk, mapped: mmap.mmap, name: str) -> bool:
-    """Return whether values of a column are stored once for many rows. Raises `BadInput` if it comes to too much."""
+def _measured(chunk: Chunk, mapped: mmap.mmap, path: Path) -> Chunk:
+    """Return a column with whether values are stored once for many rows. Raises `BadInput` if it comes to too much."""
     size = min(chunk.packed, len(mapped) - chunk.start)
     unpacked, values, has_dictionary = 0, 0, False
     for page in pages(mapped, chunk.start, size):
         unpacked += page.unpacked
         values += page.values
         has_dictionary = has_dictionary or page.is_dictionary
-        check_ratio(name, size, max(unpacked, WIDTH * values if chunk.has_lists else 0), remedy=SPLIT)
-    return has_dictionary
+        most = max(unpacked, WIDTH * values if chunk.has_lists else 0)
+        check_ratio(f"{path}, column {chunk.path!r},", size, most, remedy=SPLIT)
+    return chunk._replace(has_dictionary=has_dictionary)
 
 
 def fitting(groups: Sequence[Group], rows: int) -> int:

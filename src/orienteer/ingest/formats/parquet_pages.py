@@ -6,7 +6,7 @@ are varints. pyarrow's own view of them ends the process where a file is damaged
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,23 +20,24 @@ TEXTS = 6
 DICTIONARY = 2
 """The type of a page of values that stand once for many rows."""
 REPEATED = 2
-_TRUE, _FALSE, _BYTE, _DOUBLE, _TEXT, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
-_WHOLE = (4, 5, 6)
+_TRUE, _TRUTHS = 1, (1, 2)
+"""Types of a field that is true, or false, and has no value."""
 _LONG_LIST = 15
 
 Fields: TypeAlias = Mapping[int, Any]  # Any: a number, bytes, a structure, a list of those
 
 
 class Chunk(NamedTuple):
-    """A column of a group of rows."""
+    """A column, and where a group of rows has it."""
 
     path: str
-    start: int
-    packed: int
     width: int
     """Bytes of a value where all have as many, else 0."""
     has_lists: bool
     is_text: bool
+    start: int = 0
+    packed: int = 0
+    has_dictionary: bool = False
 
 
 class Group(NamedTuple):
@@ -64,30 +65,21 @@ def directory(content: Any) -> list[Group]:  # Any: bytes, or a file mapped
         footer = _ThriftReader(content, len(content) - 8 - size).structure()
         leaves = list(_leaves(footer[2]))
         return [
-            Group(group[3], group[2], [_chunk(column[3], leaf) for column, leaf in zip(group[1], leaves, strict=True)])
+            Group(group[3], group[2], [_placed(leaf, column[3]) for column, leaf in zip(group[1], leaves, strict=True)])
             for group in footer.get(4, ())
         ]
 
 
-class _Leaf(NamedTuple):
-    """A column, as the schema has it."""
-
-    path: str
-    width: int
-    has_lists: bool
-    is_text: bool
-
-
-def _chunk(fields: Fields, leaf: _Leaf) -> Chunk:
+def _placed(leaf: Chunk, fields: Fields) -> Chunk:
     start = min(fields[9], fields.get(11) or fields[9])
     if start < 0 or fields[7] < 0:
         raise KeyError(start)
-    return Chunk(leaf.path, start, fields[7], leaf.width, leaf.has_lists, leaf.is_text)
+    return leaf._replace(start=start, packed=fields[7])
 
 
-def _leaves(schema: list[Fields]) -> Iterator[_Leaf]:
+def _leaves(schema: list[Fields]) -> Iterator[Chunk]:
     """Return the columns in order. The schema lists what holds others before these, with their number."""
-    left, outer = [schema[0].get(5, 0)], [_Leaf("", 0, False, False)]
+    left, outer = [schema[0].get(5, 0)], [Chunk("", 0, False, False)]
     for element in schema[1:]:
         while not left[-1]:
             left.pop()
@@ -95,7 +87,7 @@ def _leaves(schema: list[Fields]) -> Iterator[_Leaf]:
         left[-1] -= 1
         path = ".".join(filter(None, (outer[-1].path, element[4].decode())))
         has_lists = outer[-1].has_lists or element.get(3) == REPEATED
-        leaf = _Leaf(path, element.get(2, 0), has_lists, element.get(1) == TEXTS)
+        leaf = Chunk(path, element.get(2, 0), has_lists, element.get(1) == TEXTS)
         if children := element.get(5, 0):
             left.append(children)
             outer.append(leaf)
@@ -133,18 +125,6 @@ def _whole(what: str) -> Iterator[None]:
 class _ThriftReader:
     def __init__(self, content: Any, at: int) -> None:  # Any: bytes, or a file mapped
         self._data, self.at = content, at
-        self._read: Mapping[int, Callable[[int], Any]] = {
-            _TRUE: lambda depth: True,
-            _FALSE: lambda depth: False,
-            _BYTE: lambda depth: self._byte(),
-            **dict.fromkeys(_WHOLE, lambda depth: self._zigzag()),
-            _DOUBLE: lambda depth: self._take(8),
-            _TEXT: lambda depth: self._take(self._varint()),
-            _LIST: self._list,
-            _SET: self._list,
-            _MAP: self._map,
-            _STRUCT: self.structure,
-        }
 
     def structure(self, depth: int = 0) -> Fields:
         """Read a structure. Raises `IndexError` or `KeyError` for broken bytes."""
@@ -154,8 +134,32 @@ class _ThriftReader:
         number = 0
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._zigzag()
-            fields[number] = self._read[head & 15](depth + 1)
+            kind = head & 15
+            fields[number] = kind == _TRUE if kind in _TRUTHS else self._value(kind, depth + 1)
         return fields
+
+    def _value(self, kind: int, depth: int) -> Any:
+        """Read a value, or a member of a list, where a truth is a byte."""
+        match kind:
+            case 1 | 2 | 3:  # a truth, a byte
+                return self._byte()
+            case 4 | 5 | 6:  # a whole number
+                return self._zigzag()
+            case 7:  # another number
+                return self._take(8)
+            case 8:  # a text
+                return self._take(self._varint())
+            case 9 | 10:  # a list, a set
+                head = self._byte()
+                count = self._varint() if head >> 4 == _LONG_LIST else head >> 4
+                return [self._value(head & 15, depth + 1) for _ in range(_checked(count))]
+            case 11:  # a map
+                count = _checked(self._varint())
+                kinds = self._byte() if count else 0
+                return [(self._value(kinds >> 4, depth + 1), self._value(kinds & 15, depth + 1)) for _ in range(count)]
+            case 12:  # a structure
+                return self.structure(depth)
+        raise KeyError(kind)
 
     def _byte(self) -> int:
         self.at += 1
@@ -179,21 +183,6 @@ class _ThriftReader:
         if self.at > len(self._data):
             raise IndexError(self.at)
         return bytes(self._data[self.at - count : self.at])
-
-    def _list(self, depth: int) -> list[Any]:
-        head = self._byte()
-        count = self._varint() if head >> 4 == _LONG_LIST else head >> 4
-        return [self._member(head & 15, depth) for _ in range(_checked(count))]
-
-    def _map(self, depth: int) -> None:
-        if count := _checked(self._varint()):
-            kinds = self._byte()
-            for _ in range(count):
-                self._member(kinds >> 4, depth)
-                self._member(kinds & 15, depth)
-
-    def _member(self, kind: int, depth: int) -> Any:
-        return self._read[_BYTE if kind in (_TRUE, _FALSE) else kind](depth + 1)  # among others a truth is a byte
 
 
 def _checked(count: int) -> int:

@@ -28,6 +28,11 @@ class FieldDialect:
     has_escapes: bool = False
     """A quote within quotes has a backslash before it."""
 
+    @property
+    def is_usual(self) -> bool:
+        """Return whether fields are quoted as spreadsheets quote them."""
+        return not (self.skips_blanks or self.has_escapes)
+
     def reader(self, text: Iterable[str], *, is_strict: bool = True) -> Any:
         """Return a reader of rows that refuses quotes left open."""
         # Any: the csv module does not export the type of its readers.
@@ -57,27 +62,6 @@ class RowRecord(NamedTuple):
     """The file ends within its line."""
 
 
-class _Lines:
-    """Lines for the csv module, which can be handed out again."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = iter(lines)
-        self._again: deque[str] = deque()
-        self.taken: list[str] = []
-        """The lines of the present record."""
-
-    def __iter__(self) -> _Lines:
-        return self
-
-    def __next__(self) -> str:
-        line = self._again.popleft() if self._again else next(self._lines)
-        self.taken.append(line)
-        return line
-
-    def put_back(self, lines: list[str]) -> None:
-        self._again.extendleft(reversed(lines))
-
-
 def records(
     lines: Iterable[str], dialect: FieldDialect, *, before: int = 0, width: int = 0, is_sample: bool = False
 ) -> Iterator[RowRecord]:
@@ -87,11 +71,11 @@ def records(
     with a quote left open, and after one no line is a row until one fits. A sample may end within a row, which is then
     left out. Raises `csv.Error` for a field that is too large.
     """
-    source = _Lines(lines)
-    reader = dialect.reader(source)
+    source, again, taken = iter(lines), deque[str](), list[str]()
+    reader = dialect.reader(_noted(source, again, taken))
     is_lost = False
     while True:
-        source.taken.clear()
+        taken.clear()
         try:
             cells = next(reader)
         except StopIteration:
@@ -101,15 +85,14 @@ def records(
                 raise csv.Error(f"line {before + 1}: {error}") from error
             if is_sample and _ENDS_OPEN in str(error):
                 return
-            cells = _read_leniently(source.taken, dialect, width)
-        if cells is not None and len(source.taken) == 1 and not is_lost:  # as nearly all are
+            cells = _read_leniently(taken, dialect, width)
+        if cells is not None and len(taken) == 1 and not is_lost:  # as nearly all are
             before += 1
-            yield RowRecord(before, cells, "", "", source.taken[0][-1] not in "\r\n")
+            yield RowRecord(before, cells, "", "", taken[0][-1] not in "\r\n")
             continue
-        taken = source.taken
         if cells is None or (width and len(taken) > 1 and len(cells) != width):
-            source.put_back(taken[1:])
-            reader = dialect.reader(source)
+            again.extendleft(reversed(taken[1:]))
+            reader = dialect.reader(_noted(source, again, taken))
             yield RowRecord(before + 1, [], SWALLOWED if is_lost else OPEN_QUOTE, taken[0])
             is_lost = bool(width)
             before += 1
@@ -120,6 +103,13 @@ def records(
             is_lost = False
             yield RowRecord(before + 1, cells, is_unended=not taken[-1].endswith(("\n", "\r")))
         before += len(taken)
+
+
+def _noted(lines: Iterator[str], again: deque[str], taken: list[str]) -> Iterator[str]:
+    """Yield lines, those again first, and note what is taken."""
+    while (line := again.popleft() if again else next(lines, None)) is not None:
+        taken.append(line)
+        yield line
 
 
 def _read_leniently(taken: list[str], dialect: FieldDialect, width: int) -> list[str] | None:

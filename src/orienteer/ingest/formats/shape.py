@@ -55,8 +55,6 @@ class TableShape:
     """The line of its first row, from 1."""
     first: tuple[str, ...]
     """The cells of its first row, which may be a header; as many as the table has columns."""
-    has_row_names: bool = False
-    """The header has no cell for the first column, which names the rows."""
     numeric: frozenset[int] = frozenset()
     """Columns of numbers."""
     is_headless: bool = False
@@ -74,15 +72,13 @@ def shape_of(rows: Sequence[RowRecord]) -> TableShape | None:
     if not filled:
         return None
     usual = _usual_width([row.cells for row in filled])
-    if _has_row_names(filled, usual):
-        first = ("", *filled[0].cells)
-        return TableShape(filled[0].line, first, True, _numeric_columns(rows, filled[0].line, usual))
-    top = _top(filled, usual)
-    cells = top.cells[: max(usual, _last_filled(top.cells))]
-    width = max(usual, len(cells))
-    first = (*(cell.strip() for cell in cells), *("" for _ in range(width - len(cells))))
-    below = [row.cells for row in filled if row.line > top.line]
-    return TableShape(top.line, first, False, _numeric_columns(rows, top.line, width), is_row(first, below))
+    has_row_names = _has_row_names(filled, usual)
+    top = filled[0] if has_row_names else _top(filled, usual)
+    cells = [""] * has_row_names + top.cells
+    width = max(usual, _last_filled(cells))
+    first = tuple(cell.strip() for cell in [*cells, *[""] * width][:width])
+    is_headless = is_row(first, [row.cells for row in filled if row.line > top.line])
+    return TableShape(top.line, first, _numeric(_below(rows, top.line), width), is_headless)
 
 
 def _usual_width(rows: Sequence[Sequence[str]]) -> int:
@@ -135,14 +131,13 @@ def _has_row_names(rows: Sequence[RowRecord], usual: int) -> bool:
 
 def names_columns(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Return whether the cells of a row are texts where the rows below it have numbers."""
-    columns = [place for place in range(len(first)) if _is_numeric([row[place] for row in below if place < len(row)])]
+    columns = _numeric(below, len(first))
     return bool(columns) and all(first[place].strip() and not is_number(first[place]) for place in columns)
 
 
 def is_row(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Return whether a first row is a row like those below it: it has numbers wherever they do, not only years."""
-    columns = [place for place in range(len(first)) if _is_numeric([row[place] for row in below if place < len(row)])]
-    cells = [first[place].strip() for place in columns]
+    cells = [first[place].strip() for place in _numeric(below, len(first))]
     return bool(cells) and all(map(is_number, cells)) and not all(map(YEAR.fullmatch, cells))
 
 
@@ -151,23 +146,21 @@ def is_number(text: str) -> bool:
     return NUMBER.fullmatch(text.strip()) is not None
 
 
-def _is_numeric(cells: Sequence[str]) -> bool:
-    filled = [cell for cell in cells if cell.strip()]
-    return bool(filled) and sum(map(is_number, filled)) >= FEWEST_NUMBERS * len(filled)
-
-
-def _numeric_columns(rows: Sequence[RowRecord], line: int, width: int) -> frozenset[int]:
-    """Return the columns of numbers in the rows below the first one, up to a blank line."""
-    below: list[list[str]] = []
-    for row in rows:
-        if row.line <= line or row.fault:
-            continue
-        if not any(row.cells) and below:
-            break
-        below.append(row.cells)
+def _numeric(rows: Sequence[Sequence[str]], width: int) -> frozenset[int]:
+    """Return the columns of numbers."""
+    columns = ([row[place] for row in rows if place < len(row) and row[place].strip()] for place in range(width))
     return frozenset(
-        place for place in range(width) if _is_numeric([cells[place] for cells in below if place < len(cells)])
+        place
+        for place, filled in enumerate(columns)
+        if filled and sum(map(is_number, filled)) >= FEWEST_NUMBERS * len(filled)
     )
+
+
+def _below(rows: Sequence[RowRecord], line: int) -> list[list[str]]:
+    """Return the rows below a line, up to a blank one."""
+    below = [row.cells for row in rows if row.line > line and not row.fault]
+    first = next((place for place, cells in enumerate(below) if any(cells)), 0)
+    return below[: next((place for place in range(first, len(below)) if not any(below[place])), len(below))]
 
 
 @dataclass(slots=True)
@@ -233,8 +226,9 @@ class RowSieve:
             self._is_after_blank = True
             return row._replace(cells=[])
         is_after_blank, self._is_after_blank = self._is_after_blank, False
-        if self._below and len(cells) == width != self._below and self._has_numbers(cells):
-            self._below = 0  # it was a short row
+        numeric = self.shape.numeric
+        if len(cells) == width != self._below and numeric and all(is_number(cells[place]) for place in numeric):
+            self._below = 0  # what was taken for a header was a short row
         elif self._below or (is_after_blank and self._begins_another(cells)):
             self._below = self._below or len(cells)
             return row._replace(fault=BELOW)
@@ -276,10 +270,6 @@ class RowSieve:
         )
         return is_other and tuple(cells[:width]) != tuple(self.header)
 
-    def _has_numbers(self, cells: Sequence[str]) -> bool:
-        """Return whether a row has numbers in the columns of numbers."""
-        return bool(self.shape.numeric) and all(is_number(cells[place]) for place in self.shape.numeric)
-
     def _drop(self, row: RowRecord) -> None:
         """Report a row that is none of the table, and count it if it should have been one."""
         if row.fault not in AROUND:
@@ -301,23 +291,23 @@ def outside(shape: TableShape, last: Sequence[Sequence[str]]) -> int:
 
 
 def _is_total(shape: TableShape, cells: Sequence[str], above: Sequence[Sequence[str]]) -> bool:
-    """Return whether a row is one of totals: it is called so, or it alone has nothing but numbers and no first cell."""
-    filled = [cell.strip() for cell in cells if cell.strip()]
+    """Return whether a row is one of totals: numbers alone, after a name for totals, or none where others have one."""
+    filled = [(place, cell.strip()) for place, cell in enumerate(cells) if cell.strip()]
     if len(cells) < 2 or not filled:
         return False
-    if len(filled[0]) <= LONGEST_TOTAL and _TOTAL.fullmatch(filled[0]):
-        return len(filled) > 1 and all(is_number(_UNIT.sub("", cell)) for cell in filled[1:])
-    if len(filled[0]) <= LONGEST_TOTAL and _is_called_otherwise(cells, above):
-        sums = [(place, cell) for place, cell in enumerate(cells) if place and cell.strip()]
-        return bool(sums) and all(_is_largest(cell, [row[place] for row in above]) for place, cell in sums)
-    is_bare = not cells[0].strip() and 2 * len(filled) <= len(cells) and all(row[0].strip() for row in above)
-    return is_bare and all(place in shape.numeric and is_number(cell) for place, cell in enumerate(cells) if cell)
+    (first, name), *sums = filled
+    if is_number(name):
+        is_bare = first > 0 and 2 * len(filled) <= len(cells) and all(row[0].strip() for row in above)
+        return is_bare and all(place in shape.numeric and is_number(cell) for place, cell in filled)
+    if not sums or len(name) > LONGEST_TOTAL or not all(is_number(_UNIT.sub("", cell)) for _, cell in sums):
+        return False
+    is_largest = (_digits(cell) >= max(_digits(row[place]) for row in above) for place, cell in sums)
+    return _TOTAL.fullmatch(name) is not None or (_is_called_otherwise(cells, above) and all(is_largest))
 
 
-def _is_largest(cell: str, above: Sequence[str]) -> bool:
-    """Return whether a number is not below those above it, as a total is: their digits are compared."""
-    numbers = [int("".join(filter(str.isdecimal, text))) for text in (cell, *above) if is_number(_UNIT.sub("", text))]
-    return is_number(_UNIT.sub("", cell)) and numbers[0] == max(numbers)
+def _digits(text: str) -> int:
+    """Return the digits of a number, which are compared; -1 for another text."""
+    return int("".join(filter(str.isdecimal, text))) if is_number(_UNIT.sub("", text)) else -1
 
 
 def _is_called_otherwise(cells: Sequence[str], above: Sequence[Sequence[str]]) -> bool:

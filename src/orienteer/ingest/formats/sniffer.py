@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
-from orienteer.ingest.formats.files import UTF8, opened, opened_text, suffix
+from orienteer.ingest.formats.files import opened_text, suffix
 from orienteer.ingest.formats.letters import encoding_of
 from orienteer.ingest.formats.records import FieldDialect, RowRecord, records
 from orienteer.ingest.formats.shape import DELIMITING, LOOKED_AT, TableShape, shape_of
@@ -65,17 +65,18 @@ def _layout_of(path: Path, encoding: str, size: int, modified: int) -> TextLayou
     begin = int(stated is not None)
     best: tuple[float, FieldDialect, list[RowRecord]] | None = None
     for delimiter in stated[1] if stated else DELIMITERS[suffix(path)]:
-        dialect = _dialect(delimiter, lines[begin:], sample, is_quoted=suffix(path) != ".sif" or delimiter == "\t")
-        rows = _rows(lines[begin:], dialect, begin, is_sample=is_sample)
-        score = _regularity(rows, delimiter) if any(delimiter in line for line in lines[begin:]) else 0.0
-        if best is None or score > best[0]:
-            best = (score, dialect, rows)
+        is_quoted = suffix(path) != ".sif" or delimiter == "\t"
+        for dialect in _dialects(delimiter, lines[begin:], sample, is_quoted=is_quoted):
+            rows = list(records(lines[begin:], dialect, before=begin, is_sample=is_sample))
+            score = _regularity(rows, delimiter) if any(delimiter in line for line in lines[begin:]) else 0.0
+            if best is None or score > best[0]:
+                best = (score, dialect, rows)
     if best is None:
         return None
     score, dialect, rows = best
     if score < LEAST_REGULAR and not stated:
         dialect = FieldDialect(NOTHING, is_quoted=True)
-        rows = _rows(lines[begin:], dialect, begin, is_sample=is_sample)
+        rows = list(records(lines[begin:], dialect, before=begin, is_sample=is_sample))
     shape = shape_of(rows)
     if shape is None:
         return None
@@ -83,32 +84,21 @@ def _layout_of(path: Path, encoding: str, size: int, modified: int) -> TextLayou
     return TextLayout(encoding, dialect, shape, shape.line - 1, title)
 
 
-def _rows(lines: Sequence[str], dialect: FieldDialect, before: int, *, is_sample: bool) -> list[RowRecord]:
-    return list(records(lines, dialect, before=before, is_sample=is_sample))
-
-
-def _dialect(delimiter: str, lines: Sequence[str], sample: str, *, is_quoted: bool) -> FieldDialect:
-    """Return how fields with this delimiter are written."""
+def _dialects(delimiter: str, lines: Sequence[str], sample: str, *, is_quoted: bool) -> Iterator[FieldDialect]:
+    """Yield how fields with this delimiter may be written."""
     if delimiter == "\t":
         opening = len(OPENING_QUOTE.findall(sample))
         whole = len(QUOTED_FIELD.findall(sample))
         # The sample may end inside of one last quoted field.
-        return FieldDialect(delimiter, 0 < opening <= whole + (len(sample) == SAMPLE))
+        yield FieldDialect(delimiter, 0 < opening <= whole + (len(sample) == SAMPLE))
+        return
     count = sum(line.count(delimiter) for line in lines)
     blanks = sum(line.count(delimiter + " ") for line in lines)
     first = next((line for line in lines if delimiter in line), "")
     skips = delimiter != " " and delimiter + " " in first and blanks > MOST_BLANKS * count
-    dialect = FieldDialect(delimiter, is_quoted, skips)
-    if not is_quoted or not any('\\"' in line for line in lines):
-        return dialect
-    escaped = FieldDialect(delimiter, is_quoted, skips, has_escapes=True)
-    return max((dialect, escaped), key=lambda each: _whole_rows(lines, each))
-
-
-def _whole_rows(lines: Sequence[str], dialect: FieldDialect) -> int:
-    """Return how many rows have the most usual number of cells."""
-    widths = Counter(len(row.cells) for row in records(lines, dialect) if row.cells)
-    return max(widths.values(), default=0)
+    yield FieldDialect(delimiter, is_quoted, skips)
+    if is_quoted and any('\\"' in line for line in lines):
+        yield FieldDialect(delimiter, is_quoted, skips, has_escapes=True)
 
 
 def _regularity(rows: Sequence[RowRecord], delimiter: str) -> float:
@@ -125,23 +115,3 @@ def _regularity(rows: Sequence[RowRecord], delimiter: str) -> float:
     others = DELIMITING.replace(delimiter, "")
     plain = sum(1 for cell in cells if not any(sign in cell for sign in others)) / len(cells)
     return count / len(table) * (1 - 1 / (width + 1)) * (0.5 + plain / 2) * (NEVER_FIRST if begin else 1)
-
-
-def begin_of(path: Path, layout: TextLayout) -> int | None:
-    """Return the byte at which the first row of a text in UTF-8 begins; None if its lines end with CR alone."""
-    if not layout.skipped:
-        return 0
-    begin = 0
-    with opened(path) as raw:
-        for _ in range(layout.skipped):
-            line = raw.readline()
-            if b"\r" in line.removesuffix(b"\r\n"):
-                return None
-            begin += len(line)
-    return begin
-
-
-def is_read_by_arrow(layout: TextLayout) -> bool:
-    """Return whether Arrow may read the rows: they are in UTF-8, and quoted as spreadsheets quote."""
-    dialect = layout.dialect
-    return layout.encoding == UTF8 and not (dialect.skips_blanks or dialect.has_escapes)

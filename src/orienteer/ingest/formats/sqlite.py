@@ -9,17 +9,17 @@ bounded by its size: its pages can be made to lead in circles.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from orienteer.errors import BadInput
-from orienteer.ingest.bounds import MOST_HELD, MOST_RECORD, check_ratio, memory_told, too_long
+from orienteer.ingest.bounds import MOST_RECORD, check_ratio, memory_told, too_long
 from orienteer.ingest.formats.files import require
-from orienteer.ingest.formats.table import JOIN, Batch, Drop, is_unicode, shown
+from orienteer.ingest.formats.table import JOIN, Batch, Drop, batched, is_unicode, shown
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3", ".db3")
 MAGIC = b"SQLite format 3\x00"
@@ -62,57 +62,53 @@ def stored_tables(path: Path) -> list[StoredTable]:
     """Return the tables of a database, in the order of their names. Raises `BadInput`."""
     with _opened(path) as database:
         listed = database.execute("SELECT name, rootpage FROM sqlite_master WHERE type = 'table' ORDER BY name")
-        tables = [(str(name), page) for name, page in listed.fetchmany(MOST_TABLES + 1)]
-        inner = (INTERNAL, *(f"{name}_" for name, page in tables if not page))  # of SQLite, and of virtual tables
-        names = [name for name, page in tables if page and not name.startswith(inner)]
-        if len(tables) > MOST_TABLES:
+        pages = [(str(name), page) for name, page in listed.fetchmany(MOST_TABLES + 1)]
+        inner = (INTERNAL, *(f"{name}_" for name, page in pages if not page))  # of SQLite, and of virtual tables
+        names = [name for name, page in pages if page and not name.startswith(inner)]
+        if len(pages) > MOST_TABLES:
             raise BadInput(f"{path} has more than {MOST_TABLES:,} tables: export those that matter, as CSV")
         bad = next((name for name in names if not is_unicode(name)), None)
         if bad is not None:
             raise BadInput(f"{path} has a table whose name is no UTF-8 ({shown(bad)}): rename it")
-        by_name = {name: _declared(database, name) for name in names}
-    return [_with_keys(table, by_name) for table in by_name.values() if table.columns]
+        # Names are compared as SQLite does, whatever their case.
+        tables = {name.casefold(): _declared(database, name) for name in names}
+        found = (replace(table, references=_references(database, table, tables)) for table in tables.values())
+        return [table for table in found if table.columns]
 
 
 def _declared(database: sqlite3.Connection, name: str) -> StoredTable:
-    """Return what a database declares of a table."""
+    """Return the columns and the key that a database declares of a table."""
     columns, keys = [], {}
     for _, column, _, _, _, place, hidden in database.execute(f"PRAGMA table_xinfo({_quoted(name)})"):
         if not hidden and is_unicode(column):
             columns.append(column)
             if place:
                 keys[place] = column
-    references: dict[int, list[tuple[str, str, str]]] = {}
-    for number, _, table, own, other, *_ in database.execute(f"PRAGMA foreign_key_list({_quoted(name)})"):
-        references.setdefault(number, []).append((str(own), str(table), str(other or "")))
-    joined = [
-        (JOIN.join(own for own, *_ in pairs), pairs[0][1], JOIN.join(other for *_, other in pairs).strip(JOIN))
-        for _, pairs in sorted(references.items(), reverse=True)
-    ]
-    primary = JOIN.join(keys[place] for place in sorted(keys)) or None
-    return StoredTable(name, tuple(columns), primary, {own: (table, other) for own, table, other in joined})
+    return StoredTable(name, tuple(columns), JOIN.join(keys[place] for place in sorted(keys)) or None)
 
 
-def _with_keys(table: StoredTable, tables: Mapping[str, StoredTable]) -> StoredTable:
-    """Return a table with references that lead to columns. Names are compared as SQLite does, whatever their case."""
-    by_name = {name.casefold(): other for name, other in tables.items()}
-    references = {}
-    for column, (name, key) in table.references.items():
-        other = by_name.get(name.casefold())
-        own = _spelled(column, table)
-        if own is None or other is None:
-            continue
-        target = _spelled(key, other) if key else other.id
-        if target is not None:
-            references[own] = (other.name, target)
-    return StoredTable(table.name, table.columns, table.id, references)
+def _references(
+    database: sqlite3.Connection, table: StoredTable, tables: Mapping[str, StoredTable]
+) -> dict[str, tuple[str, str]]:
+    """Return where the foreign keys of a table lead, those that lead to columns."""
+    keys: dict[int, list[tuple[str, str, str]]] = {}
+    for number, _, name, own, other, *_ in database.execute(f"PRAGMA foreign_key_list({_quoted(table.name)})"):
+        keys.setdefault(number, []).append((str(name), str(own), str(other or "")))
+    references: dict[str, tuple[str, str]] = {}
+    for _, pairs in sorted(keys.items(), reverse=True):
+        target = tables.get(pairs[0][0].casefold())
+        own = _spelled([own for _, own, _ in pairs], table)
+        if target is not None and own is not None:
+            others = [other for *_, other in pairs]
+            key = _spelled(others, target) if any(others) else target.id
+            references |= {own: (target.name, key)} if key is not None else {}
+    return references
 
 
-def _spelled(name: str, table: StoredTable) -> str | None:
-    """Return a column, or several joined, as the table spells it; None if one is not there."""
-    spelling = {field.casefold(): field for field in table.columns}
-    parts = [name] if name.casefold() in spelling else name.split(JOIN)
-    found = [spelling.get(part.casefold()) for part in parts]
+def _spelled(names: Sequence[str], table: StoredTable) -> str | None:
+    """Return columns as the table spells them, joined; None if one is not there."""
+    spelling = {column.casefold(): column for column in table.columns}
+    found = [spelling.get(name.casefold()) for name in names]
     return None if None in found else JOIN.join(filter(None, found))
 
 
@@ -128,41 +124,26 @@ class SqliteTable:
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Read the table in batches. Raises `BadInput` if it is damaged, or comes to too much for its file."""
-        names = self.table.columns
-        size, unpacked, number = path.stat().st_size, 0, 0
-        remedy = "export the table as CSV, if that is what it should hold"
         with _opened(path) as database:
-            chosen = ", ".join(map(_quoted, names))
-            cursor = database.execute(f"SELECT {chosen} FROM {_quoted(self.table.name)} NOT INDEXED")
-            taken: list[tuple[Any, ...]] = []
-            lines: list[int] = []
-            batch_weight = 0
-            for row in cursor:
-                number += 1
-                weight = sum(WIDTH + (len(cell) if isinstance(cell, str | bytes) else 0) for cell in row)
-                if weight > MOST_RECORD:
-                    raise too_long(f"{path}#{self.table.name}", f"row {number:,}", "row")
-                unpacked += weight
-                batch_weight += weight
-                check_ratio(f"{path}#{self.table.name}", size, unpacked, remedy=remedy)
-                texts = [cell for cell in row if isinstance(cell, str)]
-                if all(map(is_unicode, texts)):
-                    for name, cell in zip(names, row, strict=True):
-                        if isinstance(cell, bytes):
-                            drop("bytes", number, name)
-                    taken.append(tuple(None if isinstance(cell, bytes) else cell for cell in row))
-                    lines.append(number)
-                else:
-                    drop("bad encoding", number, shown(" ".join(texts)))
-                if len(taken) == rows or batch_weight > MOST_HELD:
-                    yield _batch(names, taken, lines)
-                    taken, lines, batch_weight = [], [], 0
-            if taken:
-                yield _batch(names, taken, lines)
+            yield from batched(self._rows(path, database, drop), self.table.columns, rows, drop)
 
-
-def _batch(names: tuple[str, ...], rows: list[tuple[Any, ...]], lines: list[int]) -> Batch:
-    return Batch(dict(zip(names, zip(*rows, strict=True) if rows else [()] * len(names), strict=True)), lines)
+    def _rows(
+        self, path: Path, database: sqlite3.Connection, drop: Drop
+    ) -> Iterator[tuple[int, list[Any]]]:  # Any: what SQLite holds
+        """Yield the rows, each after its number."""
+        called, size, unpacked = f"{path}#{self.table.name}", path.stat().st_size, 0
+        chosen = ", ".join(map(_quoted, self.table.columns))
+        cursor = database.execute(f"SELECT {chosen} FROM {_quoted(self.table.name)} NOT INDEXED")
+        for number, row in enumerate(cursor, 1):
+            weight = sum(WIDTH + (len(cell) if isinstance(cell, str | bytes) else 0) for cell in row)
+            if weight > MOST_RECORD:
+                raise too_long(called, f"row {number:,}", "row")
+            unpacked += weight
+            check_ratio(called, size, unpacked, remedy="export the table as CSV, if that is what it should hold")
+            for name, cell in zip(self.table.columns, row, strict=True):
+                if isinstance(cell, bytes):
+                    drop("bytes", number, name)
+            yield number, [None if isinstance(cell, bytes) else cell for cell in row]
 
 
 @contextmanager

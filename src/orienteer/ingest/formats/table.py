@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from orienteer.errors import BadInput
+from orienteer.ingest.bounds import MOST_HELD
 
 EDGE_ROWS = 50_000
 """Rows in a batch of edges, which are short and many."""
@@ -43,6 +45,42 @@ class Batch:
         places = [row for row in range(len(self)) if row not in rows]
         columns = {name: [values[row] for row in places] for name, values in self.columns.items()}
         return Batch(columns, [self.lines[row] for row in places])
+
+    def decoded(self, drop: Drop) -> Batch:
+        """Leave out the rows with bytes that are no UTF-8 (which decoding marked with surrogates), and tell of each."""
+        columns, bad = dict(self.columns), set[int]()
+        for name, values in self.columns.items():
+            if not is_unicode(name):
+                bad.update(row for row, cell in enumerate(columns.pop(name)) if cell is not None)
+            else:
+                bad |= _undecodable(values)
+        return Batch(columns, self.lines).dropping(bad, drop)
+
+    def dropping(self, bad: Collection[int], drop: Drop) -> Batch:
+        """Leave out the rows that are not text, and tell of each."""
+        for row in sorted(bad):
+            cells = (str(values[row]) for values in self.columns.values() if values[row] is not None)
+            drop("bad encoding", self.lines[row], shown(", ".join(cells)))
+        return self.without(bad)
+
+
+def batched(
+    rows: Iterator[tuple[int, Sequence[Any]]], names: Sequence[str], most: int, drop: Drop
+) -> Iterator[Batch]:  # Any: whatever the file's format can hold
+    """Yield rows, each after its line, in batches of so many at most, of fewer if they are large."""
+    while taken := list(_some(rows, most)):
+        columns = zip(*(cells for _, cells in taken), strict=True)
+        yield Batch(dict(zip(names, columns, strict=True)), [line for line, _ in taken]).decoded(drop)
+
+
+def _some(rows: Iterator[tuple[int, Sequence[Any]]], most: int) -> Iterator[tuple[int, Sequence[Any]]]:
+    """Yield the next rows, fewer if they are large."""
+    held = 0
+    for row in islice(rows, most):
+        yield row
+        held += sum([len(cell) for cell in row[1] if isinstance(cell, str)])
+        if held > MOST_HELD:
+            return
 
 
 Drop = Callable[[str, int, str], None]
@@ -100,15 +138,26 @@ class Format:
     """Cells are text only: numbers have to be recognised, and the row of names may be missing."""
 
 
-def undecodable(columns: Iterable[Sequence[str]]) -> set[int]:
-    """Return the places of the rows that hold bytes that are no UTF-8 (which decoding marked with surrogates)."""
-    bad: set[int] = set()
-    for values in columns:
-        try:
-            "".join(values).encode()
-        except UnicodeEncodeError:
-            bad.update(row for row, value in enumerate(values) if not is_unicode(value))
-    return bad
+_TEXTS = {str, list, dict}
+"""Types of cells that are texts, or may hold some."""
+
+
+def _undecodable(values: Sequence[Any]) -> set[int]:  # Any: whatever the file's format can hold
+    """Return the places of the values that are not text, or hold some."""
+    types = set(map(type, values))
+    if not types & _TEXTS:
+        return set()
+    texts: Sequence[str] = values if types == {str} else list(map(_text, values))
+    if is_unicode("".join(texts)):
+        return set()
+    return {row for row, text in enumerate(texts) if not is_unicode(text)}
+
+
+def _text(cell: Any) -> str:  # Any: JSON
+    """Return all texts of a cell as one."""
+    if isinstance(cell, list | dict):
+        return json.dumps(cell, ensure_ascii=False)
+    return cell if isinstance(cell, str) else ""
 
 
 class PointedText(str):
@@ -131,44 +180,29 @@ def is_sparse(cells: int, filled: int) -> bool:
     return cells > FEWEST_CELLS + MOST_EMPTY * filled
 
 
-@dataclass(slots=True)
-class ObjectRows:
-    """Objects that wait to be a batch. Each has its own keys, and a batch has a cell for each key of any of them."""
+class ObjectRows(NamedTuple):
+    """Objects that become a batch. Each has its own keys, and a batch has a cell for each key of any of them."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)  # Any: JSON values
-    lines: list[int] = field(default_factory=list)
-    names: dict[str, None] = field(default_factory=dict)
-    filled: int = 0
-    """Cells that say something."""
+    rows: Sequence[dict[str, Any]]  # Any: JSON values
+    lines: Sequence[int]
 
-    def add(self, row: dict[str, Any], line: int) -> None:
-        """Take an object in."""
-        self.rows.append(row)
-        self.lines.append(line)
-        if not row.keys() <= self.names.keys():
-            self.names |= dict.fromkeys(row)
-        self.filled += len(row)
-
-    @property
-    def is_full(self) -> bool:
-        """Return whether the table of the rows would be empty for the most part."""
-        return is_sparse(len(self.names) * len(self.rows), self.filled)
+    def parts(self) -> Iterator[ObjectRows]:
+        """Yield the objects, fewer at a time if their table would be empty for the most part."""
+        half, size = len(self.rows) // 2, len(self.rows)
+        if half and is_sparse(len(set[str]().union(*self.rows)) * size, sum(map(len, self.rows))):
+            for some in (slice(half), slice(half, size)):
+                yield from ObjectRows(self.rows[some], self.lines[some]).parts()
+        elif size:
+            yield self
 
     def batch(self) -> Batch:
-        """Return the objects as a batch; lines one after another are kept as a range, which takes no memory."""
-        run = range(self.lines[0], self.lines[-1] + 1)
-        names = self.names if self.filled == len(self.names) * len(self.rows) else None
-        return Batch(columns_of(self.rows, names), run if len(run) == len(self.lines) else self.lines)
+        """Return the objects as a batch."""
+        return Batch(columns_of(self.rows), self.lines)
 
 
-def columns_of(
-    rows: Sequence[Mapping[str, Any]], names: Iterable[str] | None = None
-) -> dict[str, Sequence[Any]]:  # Any: JSON values
-    """Return objects as columns, in the order in which their keys come; None where an object lacks a key.
-
-    `names` are the keys that all have, and no other, where that is known.
-    """
-    shapes = [tuple(names)] if names is not None else list(dict.fromkeys(map(tuple, rows)))
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:  # Any: JSON values
+    """Return objects as columns, in the order in which their keys come; None where an object lacks a key."""
+    shapes = list(dict.fromkeys(map(tuple, rows)))
     if len(shapes) == 1:  # nearly always, and faster
         return {name: list(map(itemgetter(name), rows)) for name in shapes[0]}
     return {name: [row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(shapes))}

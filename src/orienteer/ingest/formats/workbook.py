@@ -14,17 +14,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orienteer.errors import BadInput
-from orienteer.ingest.bounds import MOST_HELD, check_ratio, memory_told
-from orienteer.ingest.formats.delimited import column_names, distinct, notes_of, numbered
+from orienteer.ingest.bounds import check_ratio, memory_told
+from orienteer.ingest.formats.delimited import column_names, notes_of, numbered
 from orienteer.ingest.formats.files import READ, require
 from orienteer.ingest.formats.records import RowRecord
 from orienteer.ingest.formats.shape import LOOKED_AT, RowSieve, TableShape, shape_of
-from orienteer.ingest.formats.table import Batch, Drop, FileNotes, PointedText, is_sparse, is_unicode, shown
+from orienteer.ingest.formats.table import Batch, Drop, FileNotes, PointedText, batched, is_sparse, is_unicode, shown
 
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
@@ -36,7 +36,7 @@ _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 _CELL = re.compile(rb'<(?:\w+:)?c [^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
 LONGEST_TAG = 1 << 12
 """Bytes of a tag that may be parted by two reads."""
-_OPEN_TAG = re.compile(rb"<table:(table-row|table-cell|table)\b([^>]*?)(/?)>")
+_OPEN_TAG = re.compile(rb"<table:(table-row|table-cell|table)\b([^>]*?)/?>")
 _REPEATED = re.compile(rb'number-(?:rows|columns)-repeated="([0-9]{1,9})"')
 Rows = tuple[RowRecord, ...]
 
@@ -56,7 +56,7 @@ class SheetTable:
     def columns(self, path: Path) -> tuple[str, ...]:
         """Return the cells of the first row of the table."""
         layout = _layout(path, self.sheet)
-        return distinct(layout[1].first) if layout is not None else ()
+        return layout[1].first if layout is not None else ()
 
     def notes(self, path: Path) -> FileNotes:
         """Return what to say of the table's place in the sheet."""
@@ -65,7 +65,7 @@ class SheetTable:
             return FileNotes()
         rows, shape = layout
         above = (cell for row in rows if row.line < shape.line for cell in row.cells if cell.strip())
-        return FileNotes(tuple(notes_of(shape, next(above, ""))), is_headless=shape.is_headless)
+        return notes_of(shape, next(above, ""))
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Read the table in batches. Raises `BadInput` for a damaged workbook."""
@@ -76,20 +76,7 @@ class SheetTable:
         names = column_names(shape.first) if header else numbered(shape.width)
         sieve = RowSieve(path, shape, drop, shape.first if header else ())
         below = (row for row in found if row.line > shape.line or (row.line == shape.line and not header))
-        sifted = sieve.rows(below)
-        while taken := list(_held(sifted, rows)):
-            cells = zip(*(row.cells for row in taken), strict=True)
-            yield Batch(dict(zip(names, cells, strict=True)), [row.line for row in taken])
-
-
-def _held(rows: Iterator[RowRecord], most: int) -> Iterator[RowRecord]:
-    """Yield the next rows, fewer if they are large."""
-    held = 0
-    for row in islice(rows, most):
-        yield row
-        held += sum(map(len, row.cells))
-        if held > MOST_HELD:
-            return
+        yield from batched(((row.line, row.cells) for row in sieve.rows(below)), names, rows, drop)
 
 
 def _layout(path: Path, sheet: str) -> tuple[Rows, TableShape] | None:
@@ -174,35 +161,39 @@ def _check_size(path: Path) -> None:
 
 def _scan_xlsx(parts: Iterable[bytes]) -> tuple[int, int]:
     """Return the area that the cells of a sheet span, and their number."""
-    rows, columns, filled, rest = 0, 0, 0, b""
-    for part in parts:
-        content, end = rest + part, 0
-        for found in _CELL.finditer(content):
-            number = 0
-            for letter in found[1]:
-                number = number * 26 + letter - 64
-            rows, columns, filled, end = max(rows, int(found[2])), max(columns, number), filled + 1, found.end()
-        rest = content[max(end, len(content) - LONGEST_TAG) :]
+    rows = columns = filled = 0
+    for letters, row in _matches(_CELL, parts):
+        number = 0
+        for letter in letters:
+            number = number * 26 + letter - 64
+        rows, columns, filled = max(rows, int(row)), max(columns, number), filled + 1
     return rows * columns, filled
 
 
 def _scan_ods(parts: Iterable[bytes]) -> tuple[int, int]:
     """Return the largest area that the cells of a sheet span, and the number of cells of all."""
     area = filled = rows = columns = place = repeated = 0
-    has_cell, rest = False, b""
+    has_cell = False
+    for tag, attributes in chain(_matches(_OPEN_TAG, parts), [(b"table", b"")]):
+        times = int(number[1]) if (number := _REPEATED.search(attributes)) else 1
+        if tag == b"table-cell":
+            place += times
+            if b"value-type" in attributes:
+                columns, filled, has_cell = max(columns, place), filled + 1, True
+            continue
+        rows += repeated if has_cell else min(repeated, 1)
+        place, repeated, has_cell = 0, times, False
+        if tag == b"table":
+            area, rows, columns, repeated = max(area, rows * columns), 0, 0, 0
+    return area, filled
+
+
+def _matches(pattern: re.Pattern[bytes], parts: Iterable[bytes]) -> Iterator[tuple[bytes, ...]]:
+    """Yield the groups of what matches in a text that comes in parts."""
+    rest = b""
     for part in parts:
         content, end = rest + part, 0
-        for found in _OPEN_TAG.finditer(content):
+        for found in pattern.finditer(content):
             end = found.end()
-            times = int(number[1]) if (number := _REPEATED.search(found[2])) else 1
-            if found[1] == b"table":
-                area, rows, columns = max(area, rows * columns), 0, 0
-            elif found[1] == b"table-row":
-                rows += repeated if has_cell else min(repeated, 1)
-                place, repeated, has_cell = 0, times, False
-            else:
-                place += times
-                if b"value-type" in found[2]:
-                    columns, filled, has_cell = max(columns, place), filled + 1, True
+            yield found.groups()
         rest = content[max(end, len(content) - LONGEST_TAG) :]
-    return max(area, (rows + (repeated if has_cell else 0)) * columns), filled
