@@ -156,7 +156,8 @@ def _time(value: Any) -> Any:  # Any: a pyarrow scalar, and what it holds
     except (*_UNREADABLE, ArrowException):
         text = "" if types.is_duration(value.type) else str(value.cast("string").as_py())
         is_told = text and not text.startswith("<")  # else Arrow says that it is out of range
-        return text.replace(" ", "T", 1) if is_told else f"{value.value} {value.type.unit}"
+        unit = str(value.type).partition("[")[2].rstrip("]").partition(",")[0]
+        return text.replace(" ", "T", 1) if is_told else f"{value.value} {unit}"
 
 
 def checked(path: Path) -> list[Group]:
