@@ -20,7 +20,7 @@ from orienteer.ingest.formats.arrow import ParsedBlock, ParsedRows, columns_of, 
 from orienteer.ingest.formats.files import READ, UTF8, MeasuredBytes, measured, opened, opened_text
 from orienteer.ingest.formats.letters import NAMES, UNICODE
 from orienteer.ingest.formats.records import FieldDialect, RowRecord, records
-from orienteer.ingest.formats.shape import TAIL, RowSieve, TableShape, is_number, outside
+from orienteer.ingest.formats.shape import TAIL, TOTAL_WORD, RowSieve, TableShape, is_number, outside
 from orienteer.ingest.formats.sniffer import TextLayout, layout_of
 from orienteer.ingest.formats.table import Batch, Drop, FileNotes, batched, is_unicode, shown
 
@@ -92,7 +92,8 @@ class _Rows:
 
     def batches(self, rows: int) -> Iterator[Batch]:
         """Read the table in batches."""
-        if has_arrow() and self._shape.first and self._layout.encoding == UTF8 and self._dialect.is_usual:
+        is_usual = self._shape.first and not self._shape.units and self._dialect.is_usual
+        if has_arrow() and is_usual and self._layout.encoding == UTF8:
             yield from self._parsed(rows)
         if not self._is_end:
             yield from self._read(rows)
@@ -135,11 +136,13 @@ class _Rows:
             self._sieve.kept += block.table.num_rows
 
     def _is_plain(self, block: ParsedBlock) -> bool:
-        """Return whether a block holds no blank line, no header again, and no row of nothing or of one cell."""
+        """Return whether a block holds no blank line, no header again, no total, and no row of nothing or one cell."""
         from pyarrow import compute
 
         columns = block.table.columns
         if block.has_blanks or (self._header and compute.any(compute.equal(columns[0], self._header[0])).as_py()):
+            return False
+        if compute.any(compute.match_substring_regex(columns[0], f"^{TOTAL_WORD}", ignore_case=True)).as_py():
             return False
         is_empty = None
         for column in columns[1:] or columns:

@@ -7,6 +7,7 @@ import io
 import itertools
 import re
 import unicodedata
+from collections import Counter
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -38,8 +39,13 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 """Byte order marks, the longer ones before those that they begin with."""
-_CODE_PAGES = ("cp1252", "cp1250", "cp1251", "cp1253", "iso8859_2")
+_CODE_PAGES = ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "iso8859_2")
 """Code pages of a byte a letter that programs save. A later one has to fit better than an earlier one."""
+_LANGUAGES = (
+    *("äöüß", "éèêëàâçôûùîïœæ", "áéíóúüñ", "ãõçáéíóúâêôà", "àèéìíòóù", "åäöé", "åæøéö", "ðþáéíóúýæö", "éëïöüáóè"),
+    *("áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "ąćęłńóśźż", "áéíóöőúüű", "čćđšž", "ăâîșțşţ", "çğıöşüâîi\u0307"),
+)
+"""The letters beyond ASCII of languages in Latin letters: German, French ..., then Czech, Slovak, Polish ..."""
 _OTHERS = [
     *("cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "iso8859_2"),
     *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
@@ -157,9 +163,9 @@ def _likeliest(sample: bytes) -> str:
     letters the page that fits best is taken, if any fits, and Windows-1252 for signs alone.
     """
     fitness = {name: _fitness(sample, name) for name in _CODE_PAGES}
+    if fitting := [name for name in _CODE_PAGES if fitness[name] >= _LEAST_FITNESS]:
+        return max(fitting, key=lambda name: _fluency(sample.decode(name, "replace")))
     best_page = max(_CODE_PAGES, key=lambda name: fitness[name])
-    if fitness[best_page] >= _LEAST_FITNESS:
-        return best_page
     from charset_normalizer import from_bytes  # some 20 ms, for files that are rare
 
     best = from_bytes(sample, cp_isolation=_OTHERS).best()
@@ -188,6 +194,14 @@ def _fitness(sample: bytes, encoding: str) -> float:
         else:
             bad += special
     return (good - bad) / (good + bad or 1)
+
+
+def _fluency(text: str) -> float:
+    """Return the share of a text's letters beyond ASCII that one language has: of the language that has most."""
+    special = Counter(letter for letter in text.lower() if letter > "\x7f" and letter.isalpha())
+    latin = {letter: count for letter, count in special.items() if ord(letter) < _LATIN_END}
+    known = max(sum(count for letter, count in latin.items() if letter in each) for each in _LANGUAGES)
+    return (special.total() - sum(latin.values()) + known) / (special.total() or 1)
 
 
 def _is_word(word: str, special: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,11 +24,11 @@ FEWEST_ABOVE = 3
 """Rows above a total that show by their first cells that it is not a row like them."""
 LONGEST_TOTAL = 30
 """Characters of a cell that names a row of totals."""
-TOTAL, HEADER_AGAIN, BELOW = "total", "header again", "another table below"
+TOTAL, HEADER_AGAIN, BELOW, UNITS = "total", "header again", "another table below", "units"
 OTHERWISE = "delimited otherwise"
 TOO_MANY, LONE, CUT_SHORT, NOTE = "too many cells", "one cell alone", "cut short", "note below"
 """Why a row is not one of the table."""
-AROUND = frozenset({TOTAL, HEADER_AGAIN, BELOW, NOTE})
+AROUND = frozenset({TOTAL, HEADER_AGAIN, BELOW, NOTE, UNITS})
 """Reasons of rows that should not have been rows of the table."""
 NUMBER = re.compile(r"[-+(]?\s*[^\w\s.,()-]?\s*\d[\d.,'\u00a0\u202f ]*(?:[eE][-+]?\d+)?\s*[^\w\s.,(]?\)?")
 """A number as tables have it, perhaps with a currency or a percent sign."""
@@ -39,12 +39,16 @@ _UNIT = re.compile(r"^[^\W\d_]{1,4}\.?\s?(?=[-+(\d])|(?<=\d)\s?[^\W\d_]{1,4}[\u0
 DELIMITING = ",;\t|"
 """Characters that separate cells."""
 YEAR = re.compile("(1[5-9]|20)[0-9]{2}")
-_TOTAL = re.compile(
+TOTAL_WORD = (
     r"(?:grand |sub-?|column |row |overall )?(?:totals?|sum|sums|summe|gesamt\w*|insgesamt|somme|totale|totaal|suma|"
-    r"toplam|celkem|yhteens\u00e4|\u00f6sszesen|\u0438\u0442\u043e\u0433\u043e|\u0432\u0441\u0435\u0433\u043e|"
-    r"\u5408\u8a08|\u5408\u8ba1|\u603b\u8ba1|\u7e3d\u8a08)\s*(?:[:.(\d].*)?",
-    re.IGNORECASE,
+    "toplam|celkem|yhteens\u00e4|\u00f6sszesen|\u0438\u0442\u043e\u0433\u043e|\u0432\u0441\u0435\u0433\u043e|"
+    "\u5408\u8a08|\u5408\u8ba1|\u603b\u8ba1|\u7e3d\u8a08)"
 )
+"""What the name of a row of totals begins with."""
+_TOTAL = re.compile(TOTAL_WORD + r"\s*(?:[:.(\d].*)?", re.IGNORECASE)
+_TOTAL_OF = re.compile(TOTAL_WORD + r"\s+\S+", re.IGNORECASE)
+FEWEST_UNITS, LONGEST_UNIT = 2, 12
+"""Cells above numbers that are their units, and characters of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,8 @@ class TableShape:
     """Columns of numbers."""
     is_headless: bool = False
     """The first row is a row like the others, by its numbers."""
+    units: int = 0
+    """The line of the row below it, if that has the units of the columns."""
 
     @property
     def width(self) -> int:
@@ -78,7 +84,20 @@ def shape_of(rows: Sequence[RowRecord]) -> TableShape | None:
     width = max(usual, _last_filled(cells))
     first = tuple(cell.strip() for cell in [*cells, *[""] * width][:width])
     is_headless = is_row(first, [row.cells for row in filled if row.line > top.line])
-    return TableShape(top.line, first, _numeric(_below(rows, top.line), width), is_headless)
+    numeric = _numeric(_below(rows, top.line), width)
+    second = next((row for row in rows if row.line > top.line), None)
+    units = second.line if second is not None and not is_headless and _has_units(second.cells, numeric) else 0
+    return TableShape(top.line, first, numeric, is_headless, units)
+
+
+def _has_units(cells: Sequence[str], numeric: Collection[int]) -> bool:
+    """Return whether a row has units above columns of numbers, no number, and no name."""
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    above = [place for place, cell in enumerate(cells) if place in numeric and cell.strip()]
+    is_short = all(
+        len(cell) <= LONGEST_UNIT and not is_number(cell) and not _NOTHING.fullmatch(cell) for cell in filled
+    )
+    return bool(cells) and not cells[0].strip() and len(above) >= FEWEST_UNITS and is_short
 
 
 def _usual_width(rows: Sequence[Sequence[str]]) -> int:
@@ -239,9 +258,15 @@ class RowSieve:
             cells = [*cells[:width], *[""] * (width - len(cells))]
         if self.header and cells[0] == self.header[0] and tuple(cells) == tuple(self.header):
             return row._replace(fault=HEADER_AGAIN)
+        return row._replace(cells=cells, fault=self._fault(row.line, cells))
+
+    def _fault(self, line: int, cells: Sequence[str]) -> str:
+        """Return why a row with a cell for each column is none of the table; empty for one that is."""
         if 0 in self.shape.numeric and _is_note(cells):
-            return row._replace(fault=LONE)
-        return row._replace(cells=cells)
+            return LONE
+        if line == self.shape.units:
+            return UNITS
+        return TOTAL if _is_subtotal(self.shape, cells) else ""
 
     def _misfit(self, row: RowRecord) -> str:
         """Return why a row with too many or too few cells is none; empty if only empty cells are too many or few."""
@@ -303,6 +328,17 @@ def _is_total(shape: TableShape, cells: Sequence[str], above: Sequence[Sequence[
         return False
     is_largest = (_digits(cell) >= max(_digits(row[place]) for row in above) for place, cell in sums)
     return _TOTAL.fullmatch(name) is not None or (_is_called_otherwise(cells, above) and all(is_largest))
+
+
+def _is_subtotal(shape: TableShape, cells: Sequence[str]) -> bool:
+    """Return whether a row between others is a total of some of them: `Total North`, numbers, and few other cells."""
+    filled = [(place, cell.strip()) for place, cell in enumerate(cells) if cell.strip()]
+    if len(filled) < 2 or len(filled) > len(cells) - 2 or len(filled[0][1]) > LONGEST_TOTAL:
+        return False
+    is_called = _TOTAL.fullmatch(filled[0][1]) or _TOTAL_OF.fullmatch(filled[0][1])
+    return is_called is not None and all(
+        place in shape.numeric and is_number(_UNIT.sub("", cell)) for place, cell in filled[1:]
+    )
 
 
 def _digits(text: str) -> int:
