@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from orienteer.graph.reserved import PART_OF
 from orienteer.ingest.formats.declared import TypedValues
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import EMPTY_ID, Tally
@@ -87,10 +86,6 @@ class GraphReader(ABC):
             self.batch.append(edge)
         else:
             self.drop(EMPTY_ID, f"{edge.source} -> {edge.target}")
-
-    def add_part(self, inner: str, outer: str, line: int) -> None:
-        """Hand out the edge from an inner node to the one that holds it."""
-        self.add_edge(EdgeElement(inner, outer, PART_OF, True, {}, line))
 
     def taken(self) -> list[NodeElement | EdgeElement]:
         """Return what has been read since the last time."""

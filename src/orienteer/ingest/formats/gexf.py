@@ -9,12 +9,11 @@ graphs cannot be stored and are counted: of an attribute with several values ove
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from orienteer.ingest.bounds import MOST_RECORD
-from orienteer.ingest.formats.elements import EdgeElement, Fields
-from orienteer.ingest.formats.xml_stream import ElementReader
+from orienteer.ingest.formats.elements import EdgeElement
+from orienteer.ingest.formats.xml_stream import Attribute, ElementReader, OpenElement
 from orienteer.ingest.report import Tally
 from orienteer.records import JsonValue
 
@@ -28,24 +27,6 @@ DIRECTIONS = frozenset({"directed", "undirected", "mutual"})
 KEY = "networkx_key"
 
 
-@dataclass(slots=True)
-class _GexfElement:
-    """A node or an edge whose end has not come yet."""
-
-    attributes: dict[str, str]
-    line: int
-    fields: Fields = field(default_factory=dict)
-    outer: list[str] = field(default_factory=list)
-    """The nodes that hold a node."""
-
-
-@dataclass(slots=True)
-class _Attribute:
-    title: str
-    kind: str
-    domain: str
-
-
 class Gexf(ElementReader):
     """Reads GEXF."""
 
@@ -55,12 +36,7 @@ class Gexf(ElementReader):
         super().__init__(path, tally)
         self._default_type = "undirected"
         self._domain = "node"
-        self._declared: dict[tuple[str, str], _Attribute] = {}
-        self._defaults: dict[str, Fields] = {"node": {}, "edge": {}}
-        self._default_size = 0
-        self._attribute: _Attribute | None = None
-        """The one that is being declared."""
-        self._open: list[_GexfElement] = []
+        """What has the attributes that are being declared."""
         self.edge_names, self.declares_edges = {"weight": None}, True
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
@@ -70,16 +46,19 @@ class Gexf(ElementReader):
         if tag == "attvalue":
             self._take_value(attributes)
         elif tag in ("node", "edge"):
-            self._open.append(_GexfElement(attributes, self.line))
-            self.default(self._default_size)
-        elif tag == "parent" and self._open:
-            self._open[-1].outer.append(attributes.get("for", ""))
+            self.begin_element(tag, attributes)
+            self._take_outer(attributes.get("pid", ""))
+        elif tag == "parent" and self.open:
+            self._take_outer(attributes.get("for", ""))
         elif tag == "graph":
             self._default_type = attributes.get("defaultedgetype", "undirected")
         elif tag == "attributes":
             self._domain = attributes.get("class", "node")
         elif tag == "attribute":
-            self._declare(attributes)
+            key = attributes.get("id", "")
+            self.declare(
+                Attribute(key, attributes.get("title") or key, attributes.get("type", "string").lower(), self._domain)
+            )
         if tag in SPANS or (tag in ("node", "edge", "attvalue") and not TIMES.isdisjoint(attributes)):
             self.drop("time", next((value for name, value in attributes.items() if name in TIMES), ""))
 
@@ -87,56 +66,37 @@ class Gexf(ElementReader):
         """Take the end of an element."""
         tag = self.names[name]
         if tag == "node":
-            self._end_node(self._open.pop())
+            ended = self.open.pop()
+            if ended.attributes.get("label"):
+                ended.fields.setdefault("label", ended.attributes["label"])
+            self.end_node(ended)
         elif tag == "edge":
-            self._end_edge(self._open.pop())
-        elif tag == "default" and self._attribute:
-            attribute, text = self._attribute, "".join(self.text)
-            self._defaults[attribute.domain][attribute.title] = self._value(attribute, text)
-            self._default_size += len(text) + len(attribute.title)
+            self._end_edge(self.open.pop())
+        elif tag == "default":
+            self.take_default()
         elif tag == "attribute":
-            self._attribute = None
+            self.attribute = None
 
-    def _declare(self, attributes: dict[str, str]) -> None:
-        key = attributes.get("id", "")
-        if self._domain not in self._defaults:
-            return  # of the graph itself
-        title = attributes.get("title") or key
-        self._attribute = _Attribute(title, attributes.get("type", "string"), self._domain)
-        self._declared[self._domain, key] = self._attribute
-        if self._domain == "edge":
-            self.edge_names[title] = None
+    def _take_outer(self, node_id: str) -> None:
+        if node_id:
+            self.open[-1].outer[node_id] = None
 
     def _take_value(self, attributes: dict[str, str]) -> None:
-        if not self._open:
-            return
-        owner = self._open[-1]
-        domain = "edge" if "source" in owner.attributes else "node"
-        key = attributes.get("for") or attributes.get("id", "")
-        declared = self._declared.get((domain, key)) or _Attribute(key, "string", domain)
-        owner.fields[declared.title] = self._value(declared, attributes.get("value", ""))
+        if self.open:
+            owner, key = self.open[-1], attributes.get("for") or attributes.get("id", "")
+            declared = self._declared.get((owner.tag, key)) or Attribute(key, key)
+            owner.fields[declared.name] = self.value(declared, attributes.get("value", ""), self.line)
 
-    def _value(self, attribute: _Attribute, text: str) -> JsonValue:
-        kind = attribute.kind.lower()
+    def value(self, attribute: Attribute, text: str, line: int) -> JsonValue:
+        """Return the value that the text spells, of a list those of its members."""
+        kind, name = attribute.kind, attribute.name
         if kind.startswith(LIST):
             inner = kind.removeprefix(LIST)
-            return [self.typed.value(member, inner, name=attribute.title, line=self.line) for member in _members(text)]
-        return self.typed.value(text, kind, name=attribute.title, line=self.line)
+            return [self.typed.value(member, inner, name=name, line=line) for member in _members(text)]
+        return self.typed.value(text, kind, name=name, line=line)
 
-    def _end_node(self, ended: _GexfElement) -> None:
-        attributes = ended.attributes
-        node_id = attributes.get("id", "")
-        fields = {**self._defaults["node"], **ended.fields}
-        if attributes.get("label"):
-            fields.setdefault("label", attributes["label"])
-        self.add_node(node_id, fields, ended.line)
-        around = (element.attributes.get("id", "") for element in self._open[-1:])
-        for group in dict.fromkeys(filter(None, (*ended.outer, attributes.get("pid", ""), *around))):
-            self.add_part(node_id, group, ended.line)
-
-    def _end_edge(self, ended: _GexfElement) -> None:
-        attributes = ended.attributes
-        fields = {**self._defaults["edge"], **ended.fields}
+    def _end_edge(self, ended: OpenElement) -> None:
+        attributes, fields = ended.attributes, ended.fields
         key, said = fields.pop(KEY, None), attributes.get("type") or self._default_type
         direction = said if said in DIRECTIONS else self._default_type
         kind, label = attributes.get("kind", "") or (said if said != direction else ""), attributes.get("label", "")

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
 from orienteer.errors import BadInput
+from orienteer.graph.reserved import PART_OF
 from orienteer.ingest.bounds import LONGEST_IRI, MOST_RECORD, check_ratio, too_long
-from orienteer.ingest.formats.elements import EdgeElement, GraphReader, NodeElement
+from orienteer.ingest.formats.elements import EdgeElement, Fields, GraphReader, NodeElement
 from orienteer.ingest.formats.files import opened
 from orienteer.ingest.report import Tally
+from orienteer.records import JsonValue
 
 CHUNK = 1 << 18
 """Bytes that are parsed at once."""
@@ -35,15 +38,35 @@ class Names(dict[str, str]):
         return short
 
 
-class ElementText(list[str]):
-    """Character data in parts as they come, and how much of it has been counted."""
+@dataclass(slots=True)
+class Attribute:
+    """An attribute that the file declares."""
 
-    counted = characters = 0
+    id: str
+    name: str
+    kind: str = "string"
+    domain: str = "all"
+    """What has it: `node`, `edge`, `all` of these, or something else."""
+    is_drawing: bool = False
+    is_json: bool = False
 
-    def clear(self) -> None:
-        """Begin a new text."""
-        super().clear()
-        self.counted = self.characters = 0
+
+@dataclass(slots=True)
+class OpenElement:
+    """An element with values whose end has not come yet."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    fields: Fields
+    around: OpenElement | None
+    """The node that it is in."""
+    inner: list[str] = field(default_factory=list)
+    """The nodes in a node."""
+    outer: dict[str, None] = field(default_factory=dict)
+    """The nodes that a node itself says it is in."""
+    label: str = ""
+    """What its drawing says."""
 
 
 class ElementReader(GraphReader):
@@ -54,11 +77,17 @@ class ElementReader(GraphReader):
 
     def __init__(self, path: Path, tally: Tally) -> None:
         super().__init__(path, tally)
-        self.text = ElementText()
+        self.text: list[str] = []
         """Character data since it was last cleared."""
         self.names = Names("")
-        self._defaulted = 0
-        """Characters that elements have been given because a default says so: one text for any number of them."""
+        self.open: list[OpenElement] = []
+        self.attribute: Attribute | None = None
+        """The one whose declaration or value is being read."""
+        self._declared: dict[tuple[str, str], Attribute] = {}
+        """By what has them and their ids."""
+        self._defaults: dict[str, Fields] = {"node": {}, "edge": {}}
+        self._default_size = self._defaulted = 0
+        """Characters of the defaults, and those that elements were given by them: one text for any number of them."""
         self._read = 0
         self._has_begun = False
 
@@ -91,12 +120,44 @@ class ElementReader(GraphReader):
                 yield from self._parsed(content)
             yield from self._parsed(b"")
 
-    def default(self, size: int) -> None:
-        """Count characters that an element is given by defaults. Raises `BadInput` if they come to too much."""
-        self._defaulted += size
+    def declare(self, attribute: Attribute) -> None:
+        """Take the declaration of an attribute, whose default may follow."""
+        self.attribute = self._declared[attribute.domain, attribute.id] = attribute
+        if attribute.domain in ("edge", "all") and not attribute.is_drawing:
+            self.edge_names[attribute.name] = None
+
+    @abstractmethod
+    def value(self, attribute: Attribute, text: str, line: int) -> JsonValue:
+        """Return what a text is as the value of an attribute."""
+
+    def take_default(self) -> None:
+        """Take the text as the default of the attribute that is being declared."""
+        attribute, text = self.attribute, "".join(self.text)
+        if attribute is not None and not attribute.is_drawing:
+            self._default_size += len(text) + len(attribute.name)
+            for domain, defaults in self._defaults.items():
+                if attribute.domain in (domain, "all"):
+                    defaults[attribute.name] = self.value(attribute, text, self.line)
+
+    def begin_element(self, tag: str, attributes: dict[str, str]) -> None:
+        """Begin an element with values. Raises `BadInput` if the defaults come to too much."""
+        self._defaulted += self._default_size
         check_ratio(
             self.path, self._read, self._defaulted, remedy="its defaults are long; write them where they belong"
         )
+        above = self.open[-1] if self.open else None
+        around = above.around if above and above.tag != "node" else above
+        self.open.append(OpenElement(tag, attributes, self.line, dict(self._defaults.get(tag, ())), around))
+
+    def end_node(self, ended: OpenElement) -> None:
+        """Hand out a node, joined to those in it and to those that it says it is in."""
+        node_id, around = ended.attributes.get("id", ""), ended.around
+        self.add_node(node_id, ended.fields, ended.line)
+        pairs = [(inner, node_id) for inner in ended.inner] + [(node_id, outer) for outer in ended.outer]
+        for inner, outer in pairs:
+            self.add_edge(EdgeElement(inner, outer, PART_OF, True, {}, ended.line))
+        if around is not None and around.attributes.get("id") not in ended.outer:
+            around.inner.append(node_id)
 
     def _parsed(self, content: bytes) -> list[NodeElement | EdgeElement]:
         parser = self._parser
@@ -119,10 +180,9 @@ class ElementReader(GraphReader):
 
     def _check_text(self) -> None:
         """Raise `BadInput` if a text goes on too long."""
-        text = self.text
-        text.characters += sum(map(len, text[text.counted :]))
-        text.counted = len(text)
-        if text.characters > MOST_RECORD:
+        text = "".join(self.text)
+        self.text[:] = [text]
+        if len(text) > MOST_RECORD:
             raise too_long(self.path, f"line {self.line:,}", "text")
 
     def _check_namespace(self, prefix: str | None, address: str | None) -> None:
