@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from orienteer.graph.builder import GraphBuilder
 from orienteer.ingest.formats.declared import TypedValues
-from orienteer.ingest.formats.table import shown
+from orienteer.ingest.formats.table import EDGE_ROWS, is_sparse, shown
 from orienteer.ingest.report import EMPTY_ID, Tally
+from orienteer.ingest.tables.labels import Labels
 
 Fields: TypeAlias = dict[str, Any]  # Any: JSON
 
@@ -35,26 +37,31 @@ class EdgeElement(NamedTuple):
     line: int
 
 
-class GraphReader(ABC):
-    """Reads the nodes and edges of one file.
+class ElementSource:
+    """What is known of a file, or of a database, before its first node or edge."""
 
-    What the file declares is known before its first node or edge is.
-    """
+    path: object
+    """What it is called in messages."""
+    edge_names: dict[str, None]
+    """Attributes of edges that are known so far, in order."""
+    node_type = ""
+    """The attribute that holds the type of every node, if the source follows a known custom; else empty."""
+    edge_type = ""
+    declares_edges = False
+    """The format declares every attribute of edges that may name their type; others are mere attributes."""
+    types_edges = False
+    """The format itself gives every edge a type, so that an attribute of such a name is a mere attribute."""
+
+
+class GraphReader(ElementSource, ABC):
+    """Reads the nodes and edges of one file."""
 
     def __init__(self, path: Path, tally: Tally) -> None:
-        self.path = path
+        self.path: Path = path
+        self.edge_names = {}
         self.batch: list[NodeElement | EdgeElement] = []
         """What has been read and not yet been handed out."""
         self.typed = TypedValues()
-        self.edge_names: dict[str, None] = {}
-        """Attributes that are declared for edges, in order."""
-        self.node_type = ""
-        """The attribute that holds the type of every node, if the file follows a known custom; else empty."""
-        self.edge_type = ""
-        self.declares_edges = False
-        """The format declares every attribute of edges that may name their type; others are mere attributes."""
-        self.types_edges = False
-        """The format itself gives every edge a type, so that an attribute of such a name is a mere attribute."""
         self.meta: Mapping[str, Any] | None = None  # Any: JSON
         """What our own export says of the graph; None in a file by others."""
         self.place = 0
@@ -91,3 +98,45 @@ class GraphReader(ABC):
         """Return what has been read since the last time."""
         elements, self.batch = self.batch, []
         return elements
+
+
+class ElementGraph(ABC):
+    """Puts elements into a builder: nodes at once, edges many together."""
+
+    def __init__(self, builder: GraphBuilder) -> None:
+        self.builder = builder
+        self._waiting: list[EdgeElement] = []
+        self._names: set[str] = set()
+        """The attributes of those that wait: each of them has a cell for each."""
+        self._filled = 0
+        """Their cells that say something."""
+
+    @abstractmethod
+    def add_node(self, element: NodeElement) -> None:
+        """Add a node. Raises `DuplicateNode`, and `BadInput` for one that is not whole."""
+
+    @abstractmethod
+    def add_edges(self, elements: Sequence[EdgeElement]) -> None:
+        """Add at least one edge."""
+
+    @abstractmethod
+    def finish(self) -> Labels:
+        """Add what waits, clean the edges, and return the labels of types."""
+
+    def add(self, element: NodeElement | EdgeElement) -> None:
+        """Add a node, or an edge whose nodes were added before."""
+        if isinstance(element, NodeElement):
+            self.add_node(element)
+            return
+        self._waiting.append(element)
+        self._names |= element.fields.keys()
+        self._filled += len(element.fields)
+        if len(self._waiting) == EDGE_ROWS or is_sparse(len(self._names) * len(self._waiting), self._filled):
+            self.flush()
+
+    def flush(self) -> None:
+        """Add the edges so far."""
+        elements, self._waiting = self._waiting, []
+        self._names, self._filled = set(), 0
+        if elements:
+            self.add_edges(elements)

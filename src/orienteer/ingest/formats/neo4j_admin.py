@@ -23,17 +23,16 @@ from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import CodedColumn
 from orienteer.ingest.formats.declared import BOOLEANS, NUMBERS, TypedValues
 from orienteer.ingest.formats.delimited import DelimitedText
-from orienteer.ingest.formats.element_maker import SOURCE, TARGET, TYPE, is_id, with_role
+from orienteer.ingest.formats.element_maker import OURS, SOURCE, TARGET, TYPE, edge_maker, is_id, refuse_ids, with_role
+from orienteer.ingest.formats.elements import ElementSource
 from orienteer.ingest.formats.files import opened_text, stem, suffix
-from orienteer.ingest.formats.graph_file import refuse_ids
 from orienteer.ingest.formats.records import FieldDialect
 from orienteer.ingest.formats.sniffer import DELIMITERS
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.cells import prefixed
-from orienteer.ingest.tables.columns import Columns, EdgeRoles, check_named
-from orienteer.ingest.tables.edges import EdgeMaker
+from orienteer.ingest.tables.columns import Columns, check_named
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.nodes import NodeMaker, add_once, explode
 from orienteer.ingest.tables.plan import listing
@@ -179,7 +178,7 @@ class Database:
             if part.header.holds_edges:
                 seen |= self._read_edges(part, builder)
         explode([nodes], self.columns, builder)
-        check_named(self.columns, (nodes.seen | seen) - {SOURCE, TARGET, TYPE})
+        check_named(self.columns, (nodes.seen | seen) - OURS)
         mirror.clean(builder.edges, self.tally)
         return Labels()
 
@@ -197,18 +196,20 @@ class Database:
 
     def _read_edges(self, part: TablePart, builder: GraphBuilder) -> set[str]:
         """Read the relationships of a file, and return their columns."""
-        typed, columns = TypedValues(), self.columns
-        names = [column.name for column in part.header.columns if not column.role]
-        ours = {"source": SOURCE, "target": TARGET}
-        if part.header.has("TYPE") and not columns.role("edge_type", "type"):
-            ours["edge_type"] = TYPE
-        with_ours = replace(columns, roles={**columns.roles, **ours})
-        roles = EdgeRoles.of([*ours.values(), *names], with_ours, part.path)
-        maker = EdgeMaker(roles, columns, tally=self.tally, file=str(part.path), is_text=False)
+        typed = TypedValues()
+        maker, _ = edge_maker(Relationships(part), self.columns, self.tally)
         for batch in part.batches(EDGE_ROWS, self.tally):
             builder.add_edges(maker.of_batch(Batch(_columns(part, batch, typed), batch.lines)))
         typed.tell(self.tally, part.path)
         return maker.seen
+
+
+class Relationships(ElementSource):
+    """What a file of relationships says of them."""
+
+    def __init__(self, part: TablePart) -> None:
+        self.path, self.types_edges = part.path, part.header.has("TYPE")
+        self.edge_names = {column.name: None for column in part.header.columns if not column.role}
 
 
 def _columns(part: TablePart, batch: Batch, typed: TypedValues) -> dict[str, Sequence[Any]]:  # Any: JSON
