@@ -20,8 +20,7 @@ from orienteer.display import Count
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.edges import EdgeTable
-from orienteer.ingest.formats.apoc import LABELS, labelled
-from orienteer.ingest.formats.element_maker import AttributedGraph
+from orienteer.ingest.formats.element_maker import LABELS, AttributedGraph, labelled
 from orienteer.ingest.formats.elements import EdgeElement, ElementSource, Fields, NodeElement
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.importer import ImportOptions, imported

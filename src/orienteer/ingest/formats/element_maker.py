@@ -11,8 +11,9 @@ from orienteer.display import counted
 from orienteer.errors import BadOption
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
-from orienteer.ingest.formats.elements import EdgeElement, ElementGraph, ElementSource, NodeElement
+from orienteer.ingest.formats.elements import EdgeElement, ElementGraph, ElementSource, Fields, NodeElement
 from orienteer.ingest.formats.table import Batch
+from orienteer.ingest.portable import PROPERTY
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, check_named, plainly
@@ -24,6 +25,8 @@ from orienteer.records import Node
 SOURCE, TARGET, TYPE = "@source", "@target", "@type"
 OURS = {SOURCE, TARGET, TYPE}
 """Columns of what the format itself says of an edge."""
+LABELS = "labels"
+"""The property of the labels that Neo4j gives a node: the first is its type."""
 
 
 class ElementMaker:
@@ -160,3 +163,9 @@ def refuse_ids(columns: Columns, source: object) -> None:
     for role in ("id", "source", "target"):
         if role in columns.roles:
             raise BadOption(f"--column {role} has no meaning for {source}, which tells it: leave it out")
+
+
+def labelled(properties: Fields, labels: Sequence[str]) -> Fields:
+    """Return the fields of a node: its properties and its labels, beside which a property of that name has another."""
+    fields = {PROPERTY + name if name == LABELS else name: value for name, value in properties.items()}
+    return fields | ({LABELS: [*labels]} if labels else {})

@@ -23,7 +23,17 @@ from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import CodedColumn
 from orienteer.ingest.formats.declared import BOOLEANS, NUMBERS, TypedValues
 from orienteer.ingest.formats.delimited import DelimitedText
-from orienteer.ingest.formats.element_maker import OURS, SOURCE, TARGET, TYPE, edge_maker, is_id, refuse_ids, with_role
+from orienteer.ingest.formats.element_maker import (
+    LABELS,
+    OURS,
+    SOURCE,
+    TARGET,
+    TYPE,
+    edge_maker,
+    is_id,
+    refuse_ids,
+    with_role,
+)
 from orienteer.ingest.formats.elements import ElementSource
 from orienteer.ingest.formats.files import opened_text, stem, suffix
 from orienteer.ingest.formats.records import FieldDialect
@@ -39,8 +49,6 @@ from orienteer.ingest.tables.plan import listing
 
 ROLES = frozenset({"ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"})
 MOMENTS = frozenset({"date", "time", "localtime", "datetime", "localdatetime", "duration"})
-LABELS = "labels"
-"""The property of all labels but the first."""
 KINDS = NUMBERS | BOOLEANS | MOMENTS | {"char", "string", "point"}
 FIELD = re.compile(
     r"(?P<name>.*?)(?::(?P<kind>\w+)(?:\((?P<space>[^)]*)\))?(?P<array>\[\])?)?(?:(?<!\s)\s+)?(?:\{[^{}]*\})?",

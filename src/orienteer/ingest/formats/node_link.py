@@ -1,11 +1,14 @@
-"""Graphs in one JSON object, as programs for networks in browsers and notebooks write them.
+"""Graphs in JSON, as programs for networks in browsers and notebooks, and Neo4j's APOC, write them.
 
     networkx, d3         {"nodes": [{"id": ...}], "links" or "edges": [{"source": ..., "target": ...}], "directed": ...}
     vis.js               edges with `from` and `to`
     JSON Graph Format    {"graph": {"nodes": {ID: {...}}, "edges": [{"source": ..., "relation": ..., ...}]}}
     Cytoscape            {"elements": {"nodes": [{"data": {"id": ...}}], "edges": [{"data": {...}}]}}
-    Neo4j (APOC)         {"nodes": [{"type": "node", ...}], "rels": [...]}, whose members `apoc` reads
+    Neo4j (APOC)         {"nodes": [{"type": "node", ...}], "rels": [...]}, whose members say what they are:
+                         {"type": "node", "id", "labels", "properties"}
+                         {"type": "relationship", "label", "start": {"id"}, "end": {"id"}, "properties"}
 
+APOC writes such members also a line each, or in a list. Their ids are those of the database, anew with every export.
 Where the ends of edges are numbers that are no ids, they count the nodes from 0. In a graph with parallel edges the key
 of an edge is its type, if it is a text and no attribute says one. Edges have a direction unless the file denies it.
 """
@@ -14,14 +17,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TextIO
 
 from orienteer.errors import BadInput
-from orienteer.ingest.bounds import MOST_RECORD, too_long
-from orienteer.ingest.formats import apoc
+from orienteer.ingest.bounds import MOST_RECORD, parsed, too_long
+from orienteer.ingest.formats.element_maker import LABELS, labelled
 from orienteer.ingest.formats.elements import EdgeElement, Fields, GraphReader, NodeElement
-from orienteer.ingest.formats.files import whole_json
+from orienteer.ingest.formats.files import opened_text, whole_json
+from orienteer.ingest.formats.jsonl import parse
 from orienteer.ingest.formats.table import is_unicode, shown
 from orienteer.ingest.report import BAD_ENCODING
 from orienteer.ingest.tables.values import identifier
@@ -31,6 +35,12 @@ LINKS = ("links", "edges", "rels")
 ENDS = (("source", "target"), ("from", "to"))
 NODES_KEY = re.compile(r'"nodes"\s*:\s*[\[{]')
 LINKS_KEY = re.compile(r'"(?:links|edges|rels)"\s*:\s*\[')
+MEMBERS: Mapping[str, frozenset[str]] = {
+    "node": frozenset({"type", "id", "labels", "properties"}),
+    "relationship": frozenset({"type", "id", "label", "start", "end", "properties"}),
+}
+"""What a member of the JSON says, by what it is. A row of other people's has further columns."""
+MEMBER = re.compile(r'\s*+(?:\[\s*+)?\{[^{}]*"type"\s*:\s*"(?:node|relationship)"')
 
 
 def is_node_link(head: str, *, is_whole: bool) -> bool:
@@ -39,7 +49,75 @@ def is_node_link(head: str, *, is_whole: bool) -> bool:
     return head.lstrip()[:1] == "{" and bool(nodes and links if is_whole else nodes or links)
 
 
-class NodeLink(GraphReader):
+def is_json(head: str) -> bool:
+    """Return whether a file is such JSON, by its beginning: a member says what it is before or after it says more."""
+    first = head.split("\n", 1)[0].strip().removeprefix("[").rstrip(",]")
+    try:
+        member = parsed(first)
+    except ValueError:
+        return bool(MEMBER.match(head))
+    keys = MEMBERS.get(str(member.get("type"))) if isinstance(member, dict) else None
+    return keys is not None and member.keys() <= keys
+
+
+class ApocJson(GraphReader):
+    """Reads nodes and relationships, a line each, or all of them in one list."""
+
+    def elements(self) -> Iterator[NodeElement | EdgeElement]:
+        """Read the file. Raises `BadInput` for a line that is neither."""
+        with opened_text(self.path) as text:
+            is_list = text.read(1) == "["
+        if is_list:
+            yield from self.of_members(enumerate(whole_json(self.path), 1))
+        else:
+            with opened_text(self.path) as text:
+                yield from self.of_members(self._lines(text))
+
+    def _lines(self, text: TextIO) -> Iterator[tuple[int, Any]]:  # Any: JSON
+        for self.place, line in enumerate(text, 1):
+            if not is_unicode(line):
+                self.drop(BAD_ENCODING, line)
+            elif line.strip():
+                yield self.place, parse(line, self.path, self.place)
+
+    def of_members(self, members: Iterable[tuple[int, Any]]) -> Iterator[NodeElement | EdgeElement]:  # Any: JSON
+        """Read nodes and relationships that say themselves which they are, and the place of each."""
+        self.types_edges, self.node_type = True, LABELS
+        for self.place, member in members:
+            if self.is_sound(member):
+                self._take(member)
+                yield from self.taken()
+
+    def is_sound(self, member: Any) -> bool:  # Any: JSON
+        """Return whether all texts can be kept. Raises `BadInput` for a member that is too large."""
+        written = json.dumps(member, ensure_ascii=False)
+        if len(written) > MOST_RECORD:
+            raise too_long(self.path, f"element {self.place:,}", "node or edge")
+        if is_unicode(written):
+            return True
+        self.drop(BAD_ENCODING, next(iter(member.values()), "") if isinstance(member, dict) else member)
+        return False
+
+    def _take(self, member: Any) -> None:  # Any: JSON
+        """Hand out what a member is. Raises `BadInput` for neither node nor relationship."""
+        kind = member.get("type") if isinstance(member, dict) else None
+        properties = (member.get("properties") if kind else None) or {}
+        if kind not in ("node", "relationship") or not isinstance(properties, dict):
+            raise BadInput(f"{self.path}, line {self.line}: {shown(member)} is no node and no relationship of APOC's")
+        if kind == "node":
+            labels = member.get("labels") or []
+            labels = [*map(str, labels)] if isinstance(labels, list) else [str(labels)]
+            self.add_node(identifier(member.get("id")), labelled(properties, labels), self.line)
+            return
+        ends = (end.get("id") if isinstance(end, Mapping) else end for end in map(member.get, ("start", "end")))
+        source, target = map(identifier, ends)
+        self.edge_names |= dict.fromkeys(properties)
+        label = member.get("label")
+        kind = label if isinstance(label, str) else ""
+        self.add_edge(EdgeElement(source, target, kind, True, dict(properties), self.line))
+
+
+class NodeLink(ApocJson):
     """Reads the members of the two lists. A member's line is its number, from 1."""
 
     def elements(self) -> Iterator[NodeElement | EdgeElement]:
@@ -47,8 +125,8 @@ class NodeLink(GraphReader):
         whole = whole_json(self.path)
         if not isinstance(whole, dict):
             raise BadInput(f"{self.path} holds no graph that is known: one JSON object is expected")
-        inner = next((whole[name] for name in ("elements", "graph") if _has_nodes(whole.get(name))), None)
-        graph = whole if "nodes" in whole or inner is None else inner
+        within = [whole[name] for name in ("elements", "graph") if isinstance(whole.get(name), dict)]
+        graph = next((part for part in (whole, *within) if "nodes" in part), whole)
         self._is_wrapped = graph is whole.get("elements")
         nodes, links = graph.get("nodes"), next((graph[name] for name in LINKS if name in graph), None)
         if not isinstance(nodes, list | dict) or not isinstance(links, list):
@@ -60,26 +138,18 @@ class NodeLink(GraphReader):
             nodes = [{**self._member(fields), "id": key} for key, fields in nodes.items()]
         nodes, links = list(map(self._member, nodes)), list(map(self._member, links))
         if "rels" in graph:
-            yield from self._of_apoc([*nodes, *links])
+            yield from self.of_members(enumerate([*nodes, *links], 1))
             return
         self.edge_names = dict.fromkeys(key for link in links for key in link)
         ids = [node.get("id", place) for place, node in enumerate(nodes)]
         for self.place, (node_id, fields) in enumerate(zip(ids, nodes, strict=True), 1):
-            if self._is_sound(fields):
+            if self.is_sound(fields):
                 self.add_node(_id(node_id), {key: value for key, value in fields.items() if key != "id"}, self.place)
                 yield from self.taken()
         counted = ids if _count_nodes(links, set(map(_id, ids))) else []
         for self.place, fields in enumerate(links, 1):
-            if self._is_sound(fields):
+            if self.is_sound(fields):
                 self.add_edge(self._edge(fields, counted, graph))
-                yield from self.taken()
-
-    def _of_apoc(self, members: list[Fields]) -> Iterator[NodeElement | EdgeElement]:
-        """Read nodes and relationships that say themselves which they are."""
-        self.types_edges, self.node_type = True, apoc.LABELS
-        for self.place, member in enumerate(members, 1):
-            if self._is_sound(member):
-                apoc.take(self, member)
                 yield from self.taken()
 
     def _edge(self, fields: Fields, counted: list[Any], graph: Fields) -> EdgeElement:  # Any: JSON
@@ -103,16 +173,6 @@ class NodeLink(GraphReader):
             raise BadInput(f"{self.path}: {shown(value)} is no node and no edge; each has to be an object")
         return value
 
-    def _is_sound(self, fields: Fields) -> bool:
-        """Return whether all texts can be kept. Raises `BadInput` for one that is too long."""
-        written = json.dumps(fields, ensure_ascii=False)
-        if len(written) > MOST_RECORD:
-            raise too_long(self.path, f"element {self.place:,}", "node or edge")
-        if is_unicode(written):
-            return True
-        self.drop(BAD_ENCODING, next(iter(fields.values()), ""))
-        return False
-
 
 def _id(value: Any) -> str:  # Any: JSON
     """Return an id as text; a pair of numbers, as grids have, as Python writes it."""
@@ -123,7 +183,3 @@ def _count_nodes(links: list[Fields], ids: set[str]) -> bool:
     """Return whether the ends of edges are places in the list of nodes: numbers that are no ids."""
     ends = (end for link in links for pair in ENDS for name in pair if (end := link.get(name)) is not None)
     return any(isinstance(end, int) and str(end) not in ids for end in ends)
-
-
-def _has_nodes(value: Any) -> bool:  # Any: JSON
-    return isinstance(value, dict) and "nodes" in value
