@@ -69,8 +69,10 @@ class ApocCsv(GraphReader):
             dict(zip(header[part], row[part], strict=False)) for part in (slice(parting), slice(parting, None))
         )
         source, target, kind = (edge.pop(name, "") for name in ENDS)
-        fields = {name: _value(cell) for name, cell in (node | edge).items() if cell and name not in FIRST}
-        if source or target or kind:
+        is_edge = bool(source or target or kind)
+        cells = (edge if is_edge else node).items()
+        fields = {name: _value(cell) for name, cell in cells if cell and name not in FIRST}
+        if is_edge:
             self.add_edge(EdgeElement(source, target, kind, True, fields, self.place))
         elif row:
             labels = [label for label in node.get("_labels", "").split(":") if label]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -40,10 +40,6 @@ class EdgeElement(NamedTuple):
 class ElementSource:
     """What is known of a file, or of a database, before its first node or edge."""
 
-    path: object
-    """What it is called in messages."""
-    edge_names: dict[str, None]
-    """Attributes of edges that are known so far, in order."""
     node_type = ""
     """The attribute that holds the type of every node, if the source follows a known custom; else empty."""
     edge_type = ""
@@ -52,13 +48,19 @@ class ElementSource:
     types_edges = False
     """The format itself gives every edge a type, so that an attribute of such a name is a mere attribute."""
 
+    def __init__(self, path: object, edge_names: Iterable[str] = ()) -> None:
+        self.path = path
+        """What it is called in messages."""
+        self.edge_names = dict.fromkeys(edge_names)
+        """Attributes of edges that are known so far, in order."""
+
 
 class GraphReader(ElementSource, ABC):
     """Reads the nodes and edges of one file."""
 
     def __init__(self, path: Path, tally: Tally) -> None:
+        super().__init__(path)
         self.path: Path = path
-        self.edge_names = {}
         self.batch: list[NodeElement | EdgeElement] = []
         """What has been read and not yet been handed out."""
         self.typed = TypedValues()

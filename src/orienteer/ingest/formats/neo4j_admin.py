@@ -205,19 +205,13 @@ class Database:
     def _read_edges(self, part: TablePart, builder: GraphBuilder) -> set[str]:
         """Read the relationships of a file, and return their columns."""
         typed = TypedValues()
-        maker, _ = edge_maker(Relationships(part), self.columns, self.tally)
+        source = ElementSource(part.path, (column.name for column in part.header.columns if not column.role))
+        source.types_edges = part.header.has("TYPE")
+        maker, _ = edge_maker(source, self.columns, self.tally)
         for batch in part.batches(EDGE_ROWS, self.tally):
             builder.add_edges(maker.of_batch(Batch(_columns(part, batch, typed), batch.lines)))
         typed.tell(self.tally, part.path)
         return maker.seen
-
-
-class Relationships(ElementSource):
-    """What a file of relationships says of them."""
-
-    def __init__(self, part: TablePart) -> None:
-        self.path, self.types_edges = part.path, part.header.has("TYPE")
-        self.edge_names = {column.name: None for column in part.header.columns if not column.role}
 
 
 def _columns(part: TablePart, batch: Batch, typed: TypedValues) -> dict[str, Sequence[Any]]:  # Any: JSON
