@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orienteer.graph.edges import CodedColumn, EdgeBatch
 from orienteer.ingest.formats.rdf.shapes import Shapes
-from orienteer.ingest.formats.rdf.triples import NO_GRAPH, Literals, Triples, column
+from orienteer.ingest.formats.rdf.triples import NO_GRAPH, FileRows, Literals, Rows, Triples
 from orienteer.ingest.formats.rdf.values import Literal
 from orienteer.ingest.formats.rdf.vocabulary import OWL, RDF
 from orienteer.ingest.formats.table import EDGE_ROWS
@@ -25,71 +22,51 @@ PLAIN = (f"{RDF}Statement", f"{OWL}Axiom")
 Extra = dict[str, JsonValue]
 
 
-@dataclass(frozen=True, slots=True)
-class FileRows:
-    """A file, and how many edges and literals there were before it and after it."""
-
-    path: str
-    begin: tuple[int, int]
-    end: tuple[int, int]
-
-
 class RdfEdgeMaker:
     """Makes batches of edges."""
 
-    def __init__(self, triples: Triples, shapes: Shapes, ids: Sequence[str], names: Mapping[int, str]) -> None:
-        """Take the ids of all terms and the edge types by predicate."""
-        self._shapes, self._ids, self._roles = shapes, ids, triples.roles
-        self._names = [names.get(number, "") for number in range(len(triples.predicates))]
-        self._graph = column(triples.graph)
-        self._has_graphs = bool((self._graph != NO_GRAPH).any())
-        self._line = np.frombuffer(triples.line, np.uint32) if triples.line else np.zeros(0, np.uint32)
+    def __init__(
+        self, triples: Triples, shapes: Shapes, ids: Sequence[str], names: Sequence[str], literals: Literals
+    ) -> None:
+        """Take the ids of all terms, the edge types by predicate and the literals that are remarks."""
+        self._edges, self._reifiers = triples.edges, shapes.reifiers
+        self._ids, self._names, self._literals, self._roles = ids, names, literals, triples.roles
+        self._has_graphs = bool((self._edges.graph != NO_GRAPH).any())
         self._plain = {triples.terms[iri] for iri in PLAIN if iri in triples.terms}
-        rows = shapes.remark_literals
-        self._literals = Literals(triples, shapes.subject[rows], shapes.literal_predicate[rows], rows)
-        self._remarks = shapes.remarks[np.argsort(shapes.source[shapes.remarks], kind="stable")]
-        self._by = shapes.source[self._remarks]
+        subjects = self._edges.subject[shapes.remarks]
+        self._remarks = shapes.remarks[np.argsort(subjects, kind="stable")]
+        self._by = self._edges.subject[self._remarks]
 
-    def batches(self, source: FileRows) -> Iterator[EdgeBatch]:
+    def batches(self, file: FileRows) -> Iterator[EdgeBatch]:
         """Return the edges of one file, then those out of its lists."""
-        shapes, list_edges = self._shapes, self._shapes.list_edges
-        first, end = source.begin[0], source.end[0]
-        rows = np.flatnonzero(shapes.keep[first:end]) + first
-        for low in range(0, len(rows), EDGE_ROWS):
-            part = rows[low : low + EDGE_ROWS]
-            ends = (shapes.source[part], shapes.predicate[part], shapes.target[part])
-            yield self._batch(source, ends, part, None)
-        row = column(list_edges.row)
-        low, high = (int(np.searchsorted(row, row_number)) for row_number in (first, end))
-        columns = [column(numbers) for numbers in (list_edges.source, list_edges.predicate, list_edges.target)]
-        for start in range(low, high, EDGE_ROWS):
-            at = slice(start, min(start + EDGE_ROWS, high))
-            yield self._batch(source, tuple(numbers[at] for numbers in columns), row[at], list_edges.position[at])
+        edges, own = self._edges, file.edges
+        low, high = np.searchsorted(edges.row[edges.read :], [own.start, own.stop]) + edges.read
+        every = np.concatenate([np.arange(own.start, own.stop), np.arange(low, high)])
+        every = every[edges.keep[every]]
+        for begin in range(0, len(every), EDGE_ROWS):
+            rows = every[begin : begin + EDGE_ROWS]
+            lines = array("I")
+            lines.frombytes(edges.line[rows].tobytes())
+            yield EdgeBatch(
+                sources=CodedColumn(self._ids, edges.subject[rows]),
+                types=CodedColumn(self._names, edges.predicate[rows]),
+                targets=CodedColumn(self._ids, edges.object[rows]),
+                extras=self._extras(rows),
+                file=file.path,
+                lines=lines,
+            )
 
-    def _batch(
-        self, source: FileRows, ends: Sequence[NDArray[Any]], rows: NDArray[Any], positions: Sequence[int] | None
-    ) -> EdgeBatch:  # Any: numbers of any width
-        lines = array("I")
-        lines.frombytes(self._line[rows].tobytes())
-        return EdgeBatch(
-            sources=CodedColumn(self._ids, ends[0]),
-            types=CodedColumn(self._names, ends[1]),
-            targets=CodedColumn(self._ids, ends[2]),
-            extras=self._extras(rows, positions),
-            file=source.path,
-            lines=lines,
-        )
-
-    def _extras(self, rows: NDArray[Any], positions: Sequence[int] | None) -> list[Extra | None] | None:
-        if not self._has_graphs and positions is None and not self._shapes.reifiers:
+    def _extras(self, rows: Rows) -> list[Extra | None] | None:
+        edges = self._edges
+        if not self._has_graphs and not self._reifiers and rows[-1] < edges.read:
             return None
         extras: list[Extra | None] = []
-        for at, (row, graph) in enumerate(zip(rows.tolist(), self._graph[rows].tolist(), strict=True)):
+        for row, graph in zip(rows.tolist(), edges.graph[rows].tolist(), strict=True):
             properties: Extra = {} if graph == NO_GRAPH else {"graph": self._ids[graph]}
-            if positions is not None:
-                properties["position"] = positions[at]
+            if row >= edges.read:
+                properties["position"] = int(edges.position[row - edges.read])
             extra: Extra = {}
-            for reifier in self._shapes.reifiers.get(row, ()):
+            for reifier in self._reifiers.get(row, ()):
                 self._remark(reifier, extra, properties)
             if properties:
                 extra["properties"] = properties
@@ -102,9 +79,9 @@ class RdfEdgeMaker:
             self._put(literal, extra, properties)
         low, high = (int(np.searchsorted(self._by, reifier, side)) for side in ("left", "right"))
         for row in self._remarks[low:high].tolist():
-            target = int(self._shapes.target[row])
+            target = int(self._edges.object[row])
             if target not in self._plain:
-                _append(properties, self._names[self._shapes.predicate[row]], self._ids[target])
+                _append(properties, self._names[self._edges.predicate[row]], self._ids[target])
 
     def _put(self, literal: Literal, extra: Extra, properties: Extra) -> None:
         name, value = self._names[literal.predicate], literal.value

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.ingest.formats.rdf.parser import BASE
-from orienteer.ingest.formats.rdf.shapes import Shapes
-from orienteer.ingest.formats.rdf.triples import BLANK, Numbers
+from orienteer.ingest.formats.rdf.triples import BLANK, Numbers, Statements
 from orienteer.ingest.formats.rdf.values import Languages, Literal
 from orienteer.ingest.formats.rdf.vocabulary import EMPTY, RDFS, SCHEMATIC, local_name
 from orienteer.ingest.tables.values import is_prose
@@ -26,18 +25,17 @@ class NamedNode(NamedTuple):
 class Classes:
     """The classes of each node, the most telling first."""
 
-    def __init__(self, shapes: Shapes, iris: Sequence[str], type_ranks: Mapping[int, int]) -> None:
+    def __init__(self, edges: Statements, iris: Sequence[str], type_ranks: Mapping[int, int]) -> None:
         """Read the edges whose predicate is a type; `type_ranks` says which are, and which of them is better."""
         self._iris = iris
-        rows = np.flatnonzero(np.isin(shapes.predicate, list(type_ranks)) & shapes.keep)
-        self.rows = rows
+        self.rows = rows = np.flatnonzero(np.isin(edges.predicate, list(type_ranks)) & edges.keep)
         ranks = np.zeros(max(type_ranks, default=0) + 1, np.int32)
         ranks[list(type_ranks)] = list(type_ranks.values())
-        order = np.lexsort((rows, ranks[shapes.predicate[rows]], shapes.source[rows]))
-        self._source, self._class = shapes.source[rows[order]], shapes.target[rows[order]]
-        above = shapes.rows(f"{RDFS}subClassOf")
-        above = above[np.argsort(shapes.source[above], kind="stable")]
-        self._below, self._above = shapes.source[above], shapes.target[above]
+        order = np.lexsort((rows, ranks[edges.predicate[rows]], edges.subject[rows]))
+        self._source, self._class = edges.subject[rows[order]], edges.object[rows[order]]
+        above = edges.rows(f"{RDFS}subClassOf")
+        above = above[np.argsort(edges.subject[above], kind="stable")]
+        self._below, self._above = edges.subject[above], edges.object[above]
         self._known: dict[tuple[int, ...], tuple[int, ...]] = {}
 
     def of(self, numbers: Numbers) -> Iterator[tuple[int, ...]]:
@@ -79,7 +77,7 @@ class RdfNodeMaker:
     def __init__(
         self,
         roles: Sequence[tuple[str, int]],
-        names: Mapping[int, str],
+        names: Sequence[str],
         *,
         languages: Languages,
         class_name: Callable[[int], str],

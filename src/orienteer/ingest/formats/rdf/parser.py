@@ -82,16 +82,19 @@ class RdfDocument:
     """One RDF file."""
 
     def __init__(self, path: Path) -> None:
+        """Raises `MissingExtra` without the package that parses RDF."""
+        try:
+            import pyoxigraph  # noqa: F401 (before anything is read)
+        except ImportError as error:
+            raise MissingExtra(f"reading {path.name}", "rdf") from error
         self.path = path
         self.prefixes: dict[str, str] = {}
         """Namespaces by prefix, as the file declares them; known as far as it has been read."""
 
     def batches(self, drop: Drop) -> Iterator[QuadBatch]:
-        """Read the statements. Raises `BadInput` if they end before the file does, `MissingExtra`."""
-        try:
-            from pyoxigraph import RdfFormat
-        except ImportError as error:
-            raise MissingExtra(f"reading {self.path.name}", "rdf") from error
+        """Read the statements. Raises `BadInput` if they end before the file does."""
+        from pyoxigraph import RdfFormat
+
         syntax = SYNTAXES[suffix(self.path)]
         read = _of_lines if syntax in LINES else self._of_whole
         with opened(self.path, has_lines=syntax in LINES) as raw:
