@@ -169,3 +169,8 @@ def labelled(properties: Fields, labels: Sequence[str]) -> Fields:
     """Return the fields of a node: its properties and its labels, beside which a property of that name has another."""
     fields = {PROPERTY + name if name == LABELS else name: value for name, value in properties.items()}
     return fields | ({LABELS: [*labels]} if labels else {})
+
+
+def labels_of(text: str) -> list[str]:
+    """Return the labels of a node as Neo4j writes them, a colon before each."""
+    return [label for label in text.split(":") if label]

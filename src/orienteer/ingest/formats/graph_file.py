@@ -18,14 +18,13 @@ from typing import TypeAlias
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
-from orienteer.ingest.formats.apoc import ApocCsv, is_csv
 from orienteer.ingest.formats.element_maker import AttributedGraph, refuse_ids
 from orienteer.ingest.formats.elements import EdgeElement, ElementGraph, GraphReader
 from orienteer.ingest.formats.files import opened_text, suffix
 from orienteer.ingest.formats.gexf import Gexf
 from orienteer.ingest.formats.gml import Gml
 from orienteer.ingest.formats.graphml import GraphMl
-from orienteer.ingest.formats.node_link import ApocJson, NodeLink, is_json, is_node_link
+from orienteer.ingest.formats.node_link import ApocCsv, ApocJson, NodeLink, is_csv, is_json, is_node_link
 from orienteer.ingest.portable import ExportedGraph
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables.columns import Columns

@@ -15,6 +15,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from orienteer.ingest import portable
+from orienteer.ingest.formats.element_maker import labels_of
 from orienteer.ingest.formats.elements import EdgeElement
 from orienteer.ingest.formats.xml_stream import Attribute, ElementReader, OpenElement
 from orienteer.ingest.portable import JSON, from_json
@@ -103,7 +104,7 @@ class GraphMl(ElementReader):
         if self._is_markup:
             self.drop("markup", key.name)
         elif owner.tag == "node" and self.meta is None and text.startswith(":") and key.name.casefold() in LABELLED:
-            owner.fields[key.name] = _labels(text)
+            owner.fields[key.name] = labels_of(text)
         else:
             owner.fields[key.name] = self.value(key, text, owner.line)
 
@@ -112,7 +113,7 @@ class GraphMl(ElementReader):
             if ended.label:
                 ended.fields.setdefault("label", ended.label)
             if "labels" in ended.attributes:
-                ended.fields.setdefault("labels", _labels(ended.attributes["labels"]))
+                ended.fields.setdefault("labels", labels_of(ended.attributes["labels"]))
             self.end_node(ended)
         elif ended.tag == "edge":
             self._end_edge(ended)
@@ -150,7 +151,3 @@ class GraphMl(ElementReader):
             parts = [part for part in text.split(JOINT) if part.strip()]
             return "\n".join(parts) if plainly(attribute.name) in NODE_NAMES["text"] else list(parts)
         return text
-
-
-def _labels(text: str) -> list[str]:
-    return [label for label in text.split(":") if label]

@@ -65,6 +65,8 @@ HEADER_WORD = re.compile(r"[-_. ]?headers?$|(?<![^-_. ])headers?[-_. ]", re.IGNO
 PART = re.compile(r"[-_. \d]*(?:(?:part|data|chunk|shard)[-_. \d]*)?", re.IGNORECASE)
 """What may follow the name of a table in the name of one of its parts."""
 NODE = "@id"
+ENDS = {"ID": NODE, "START_ID": SOURCE, "END_ID": TARGET, "TYPE": TYPE}
+"""What the columns of these roles are called here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,11 @@ class Column:
     space: str = ""
     """The id space that an id is of; empty for the one that all share."""
 
+    @property
+    def is_property(self) -> bool:
+        """Return whether its values are properties; ids with a name of their own are, too."""
+        return not self.role or (self.role == "ID" and bool(self.name) and bool(self.space or not is_id(self.name)))
+
 
 @dataclass(frozen=True, slots=True)
 class Header:
@@ -86,14 +93,9 @@ class Header:
 
     columns: tuple[Column, ...]
 
-    @property
-    def holds_edges(self) -> bool:
-        """Return whether these are relationships."""
-        return self.has("START_ID") or self.has("END_ID")
-
-    def has(self, role: str) -> bool:
-        """Return whether a column has this role."""
-        return any(column.role == role for column in self.columns)
+    def has(self, *roles: str) -> bool:
+        """Return whether a column has one of these roles."""
+        return any(column.role in roles for column in self.columns)
 
 
 def is_header(fields: Sequence[str]) -> bool:
@@ -105,7 +107,7 @@ def header_of(fields: Sequence[str], path: Path) -> Header:
     """Return the header of some fields. Raises `BadInput` that names what it lacks or has twice."""
     header = Header(tuple(map(_column, fields)))
     shown = ", ".join(fields)
-    for role in ("START_ID", "END_ID") if header.holds_edges else ("ID",):
+    for role in ("START_ID", "END_ID") if header.has("START_ID", "END_ID") else ("ID",):
         count = sum(column.role == role for column in header.columns)
         if count != 1:
             raise BadInput(f"{path} has {count} columns :{role}, where one is expected: {shown}")
@@ -141,22 +143,46 @@ class TablePart:
     dialect: FieldDialect
     has_header: bool
 
-    @property
-    def array_separator(self) -> str:
-        """Return what parts the members of a list."""
-        return ";" if self.dialect.delimiter != ";" else "|"
-
     def batches(self, rows: int, tally: Tally) -> Iterator[Batch]:
-        """Read the rows; columns are named by their place. Raises `BadInput` if they do not fit the header."""
-        is_first, drop = self.has_header, tally.dropping(str(self.path))
+        """Read the rows, with values of their types. Raises `BadInput` if they do not fit the header."""
+        is_first, drop, typed = self.has_header, tally.dropping(str(self.path)), TypedValues()
         for batch in DelimitedText(self.dialect).batches(self.path, rows=rows, drop=drop, header=False):
             if len(batch.columns) != len(self.header.columns):
                 raise BadInput(
                     f"{self.path}, line {batch.lines[0]}: {len(batch.columns)} fields where the header names "
                     f"{len(self.header.columns)}; is it the header of another file?"
                 )
-            yield batch.without({0}) if is_first else batch
+            yield self._typed(batch.without({0}) if is_first else batch, typed)
             is_first = False
+        typed.tell(tally, self.path)
+
+    def _typed(self, batch: Batch, typed: TypedValues) -> Batch:
+        """Return the columns under the names that they have here; all labels of a row are one value."""
+        separator = ";" if self.dialect.delimiter != ";" else "|"
+        columns: dict[str, Sequence[Any]] = {}  # Any: JSON
+        labels = []
+        for column, values in zip(self.header.columns, batch.columns.values(), strict=True):
+            if column.role == "LABEL":
+                labels.append(values)
+            elif column.role in ENDS:
+                columns[ENDS[column.role]] = prefixed(values, f"{column.space}:") if column.space else values
+            if column.is_array:
+                several = [_members(text, separator) for text in values]
+                lines = zip(several, batch.lines, strict=True)
+                columns[column.name] = [
+                    typed.values(members, column.kind, name=column.name, lines=[line] * len(members))
+                    for members, line in lines
+                ]
+            elif column.is_property:
+                columns[column.name] = typed.values(values, column.kind, name=column.name, lines=batch.lines)
+        codes: dict[tuple[str, ...], int] = {}
+        rows = [codes.setdefault(texts, len(codes)) for texts in zip(*labels, strict=True)]
+        of_rows: list[Any] = [[label for text in texts for label in _members(text, separator)] for texts in codes]
+        return Batch(columns | ({LABELS: CodedColumn(of_rows, np.array(rows))} if any(of_rows) else {}), batch.lines)
+
+
+def _members(text: str, separator: str) -> list[str]:
+    return [member for part in text.split(separator) if (member := part.strip())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,85 +206,30 @@ class Database:
         nodes = NodeMaker(with_role(self.columns, "node_type", LABELS), tally=self.tally)
         seen: set[str] = set()
         for part in self.parts:
-            if not part.header.holds_edges:
+            if part.header.has("ID"):
                 self._read_nodes(part, nodes, builder)
         for part in self.parts:
-            if part.header.holds_edges:
-                seen |= self._read_edges(part, builder)
+            if not part.header.has("ID"):
+                source = ElementSource(part.path, (column.name for column in part.header.columns if not column.role))
+                source.types_edges = part.header.has("TYPE")
+                maker, _ = edge_maker(source, self.columns, self.tally)
+                for batch in part.batches(EDGE_ROWS, self.tally):
+                    builder.add_edges(maker.of_batch(batch))
+                seen |= maker.seen
         explode([nodes], self.columns, builder)
         check_named(self.columns, (nodes.seen | seen) - OURS)
         mirror.clean(builder.edges, self.tally)
         return Labels()
 
     def _read_nodes(self, part: TablePart, maker: NodeMaker, builder: GraphBuilder) -> None:
-        typed, file = TypedValues(), str(part.path)
+        file = str(part.path)
         for batch in part.batches(NODE_ROWS, self.tally):
-            table = Batch(_columns(part, batch, typed) | _labels(part, batch), batch.lines)
-            nodes = maker.as_columns(table, NODE, builder)
+            nodes = maker.as_columns(batch, NODE, builder)
             if nodes is not None:
                 builder.add_nodes(nodes)
                 continue
-            for node, line in maker.of_batch(table, id_column=NODE, file=file):
+            for node, line in maker.of_batch(batch, id_column=NODE, file=file):
                 add_once(builder, node, self.tally, file=file, line=line)
-        typed.tell(self.tally, file)
-
-    def _read_edges(self, part: TablePart, builder: GraphBuilder) -> set[str]:
-        """Read the relationships of a file, and return their columns."""
-        typed = TypedValues()
-        source = ElementSource(part.path, (column.name for column in part.header.columns if not column.role))
-        source.types_edges = part.header.has("TYPE")
-        maker, _ = edge_maker(source, self.columns, self.tally)
-        for batch in part.batches(EDGE_ROWS, self.tally):
-            builder.add_edges(maker.of_batch(Batch(_columns(part, batch, typed), batch.lines)))
-        typed.tell(self.tally, part.path)
-        return maker.seen
-
-
-def _columns(part: TablePart, batch: Batch, typed: TypedValues) -> dict[str, Sequence[Any]]:  # Any: JSON
-    """Return the columns of a batch but its labels, under the names that they have here, with values of their types."""
-    own = {"START_ID": SOURCE, "END_ID": TARGET, "TYPE": TYPE}
-    columns: dict[str, Sequence[Any]] = {}
-    for column, values in zip(part.header.columns, batch.columns.values(), strict=True):
-        if column.role == "ID":
-            columns[NODE] = _ids(column, values)
-            if column.name and (column.space or not is_id(column.name)):
-                columns[column.name] = values
-        elif column.role in own:
-            columns[own[column.role]] = _ids(column, values)
-        elif column.role == "":
-            columns[column.name] = _values(column, values, typed, batch.lines, part.array_separator)
-    return columns
-
-
-def _labels(part: TablePart, batch: Batch) -> dict[str, Sequence[Any]]:  # Any: lists of texts
-    """Return a column of the labels of each row of nodes; none where no row has any."""
-    pairs = zip(part.header.columns, batch.columns.values(), strict=True)
-    columns = [values for column, values in pairs if column.role == "LABEL"]
-    codes: dict[tuple[str, ...], int] = {}
-    of_rows = [codes.setdefault(texts, len(codes)) for texts in zip(*columns, strict=True)]
-    several: list[Any] = [
-        [label for text in texts for label in _members(text, part.array_separator)] for texts in codes
-    ]
-    return {LABELS: CodedColumn(several, np.array(of_rows))} if any(several) else {}
-
-
-def _ids(column: Column, values: Sequence[str]) -> Sequence[str]:
-    return prefixed(values, f"{column.space}:") if column.space else values
-
-
-def _members(text: str, separator: str) -> list[str]:
-    return [member for part in text.split(separator) if (member := part.strip())]
-
-
-def _values(
-    column: Column, values: Sequence[str], typed: TypedValues, lines: Sequence[int], array: str
-) -> Sequence[Any]:
-    if not column.is_array:
-        return typed.values(values, column.kind, name=column.name, lines=lines)
-    return [
-        typed.values(members, column.kind, name=column.name, lines=[line] * len(members))
-        for members, line in zip((_members(text, array) for text in values), lines, strict=True)
-    ]
 
 
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> Database | None:

@@ -8,33 +8,39 @@
                          {"type": "node", "id", "labels", "properties"}
                          {"type": "relationship", "label", "start": {"id"}, "end": {"id"}, "properties"}
 
-APOC writes such members also a line each, or in a list. Their ids are those of the database, anew with every export.
+APOC writes such members also a line each, in a list, or as rows of one CSV, each a node or a relationship:
+`_id,_labels,PROPERTY...,_start,_end,_type,PROPERTY...`. Their ids are those of the database, anew with every export.
+What `apoc.export.csv` writes with `bulkImport` is neo4j-admin's.
 Where the ends of edges are numbers that are no ids, they count the nodes from 0. In a graph with parallel edges the key
 of an edge is its type, if it is a text and no attribute says one. Edges have a direction unless the file denies it.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import MOST_RECORD, parsed, too_long
-from orienteer.ingest.formats.element_maker import LABELS, labelled
+from orienteer.ingest.formats.delimited import named
+from orienteer.ingest.formats.element_maker import LABELS, labelled, labels_of
 from orienteer.ingest.formats.elements import EdgeElement, Fields, GraphReader, NodeElement
-from orienteer.ingest.formats.files import opened_text, whole_json
+from orienteer.ingest.formats.files import READ, measured, opened_text, whole_json
 from orienteer.ingest.formats.jsonl import parse
 from orienteer.ingest.formats.table import is_unicode, shown
 from orienteer.ingest.report import BAD_ENCODING
-from orienteer.ingest.tables.values import identifier
+from orienteer.ingest.tables.values import identifier, number
 
 LINKS = ("links", "edges", "rels")
 """What the list of edges is called."""
 ENDS = (("source", "target"), ("from", "to"))
 NODES_KEY = re.compile(r'"nodes"\s*:\s*[\[{]')
 LINKS_KEY = re.compile(r'"(?:links|edges|rels)"\s*:\s*\[')
+NODE_FIELDS, EDGE_FIELDS = ("_id", "_labels"), ("_start", "_end", "_type")
+"""What the header of APOC's CSV begins with, and what parts the properties of nodes from those of relationships."""
 MEMBERS: Mapping[str, frozenset[str]] = {
     "node": frozenset({"type", "id", "labels", "properties"}),
     "relationship": frozenset({"type", "id", "label", "start", "end", "properties"}),
@@ -58,6 +64,12 @@ def is_json(head: str) -> bool:
         return bool(MEMBER.match(head))
     keys = MEMBERS.get(str(member.get("type"))) if isinstance(member, dict) else None
     return keys is not None and member.keys() <= keys
+
+
+def is_csv(head: str) -> bool:
+    """Return whether a file is such a CSV, by its beginning."""
+    names = [name.strip('"\r\n ') for name in head.split("\n", 1)[0].split(",")]
+    return tuple(names[:2]) == NODE_FIELDS and all(name in names for name in EDGE_FIELDS)
 
 
 class ApocJson(GraphReader):
@@ -85,7 +97,7 @@ class ApocJson(GraphReader):
         self.types_edges, self.node_type = True, LABELS
         for self.place, member in members:
             if self.is_sound(member):
-                self._take(member)
+                self.take(member)
                 yield from self.taken()
 
     def is_sound(self, member: Any) -> bool:  # Any: JSON
@@ -98,7 +110,7 @@ class ApocJson(GraphReader):
         self.drop(BAD_ENCODING, next(iter(member.values()), "") if isinstance(member, dict) else member)
         return False
 
-    def _take(self, member: Any) -> None:  # Any: JSON
+    def take(self, member: Any) -> None:  # Any: JSON
         """Hand out what a member is. Raises `BadInput` for neither node nor relationship."""
         kind = member.get("type") if isinstance(member, dict) else None
         properties = (member.get("properties") if kind else None) or {}
@@ -115,6 +127,49 @@ class ApocJson(GraphReader):
         label = member.get("label")
         kind = label if isinstance(label, str) else ""
         self.add_edge(EdgeElement(source, target, kind, True, dict(properties), self.line))
+
+
+class ApocCsv(ApocJson):
+    """Reads the rows of one CSV. A value is a number where it spells one, a list where it is one in JSON."""
+
+    def elements(self) -> Iterator[NodeElement | EdgeElement]:
+        """Read the file. Raises `BadInput` for a row with more fields than the header."""
+        self.types_edges, self.node_type = True, LABELS
+        csv.field_size_limit(MOST_RECORD)
+        with opened_text(self.path) as text:
+            measured(text).allow(MOST_RECORD + READ)
+            rows = csv.reader(text, strict=True)
+            try:
+                header = next(rows)
+                parting = header.index(EDGE_FIELDS[0])
+                for names in (header[:parting], header[parting:]):
+                    named(names, self.path)
+                self.edge_names = dict.fromkeys(header[parting + len(EDGE_FIELDS) :])
+                for row in rows:
+                    measured(text).allow(MOST_RECORD + READ)
+                    self.place = rows.line_num
+                    if not is_unicode("".join(row)):
+                        self.drop(BAD_ENCODING, ",".join(row))
+                    elif row:
+                        self.take(self._member(row, header, parting))
+                        yield from self.taken()
+            except csv.Error as error:
+                raise BadInput(f"{self.path}, line {rows.line_num}: {error}; is the file cut short?") from error
+
+    def _member(self, row: Sequence[str], header: Sequence[str], parting: int) -> Fields:
+        """Return a row as a member of APOC's JSON; what it lacks at its end is empty."""
+        if len(row) > len(header):
+            raise BadInput(
+                f"{self.path}, line {self.place}: {len(row)} fields where {len(header)} are expected; "
+                "is a comma not quoted?"
+            )
+        half = slice(parting, None) if any(row[parting : parting + len(EDGE_FIELDS)]) else slice(parting)
+        cells = dict(zip(header[half], row[half], strict=False))
+        start, end, label, node_id, labels = (cells.pop(name, "") for name in (*EDGE_FIELDS, *NODE_FIELDS))
+        properties = {name: _spelled(cell) for name, cell in cells.items() if cell}
+        if half.start:
+            return {"type": "relationship", "label": label, "start": start, "end": end, "properties": properties}
+        return {"type": "node", "id": node_id, "labels": labels_of(labels), "properties": properties}
 
 
 class NodeLink(ApocJson):
@@ -183,3 +238,13 @@ def _count_nodes(links: list[Fields], ids: set[str]) -> bool:
     """Return whether the ends of edges are places in the list of nodes: numbers that are no ids."""
     ends = (end for link in links for pair in ENDS for name in pair if (end := link.get(name)) is not None)
     return any(isinstance(end, int) and str(end) not in ids for end in ends)
+
+
+def _spelled(cell: str) -> Any:  # Any: JSON
+    """Return what a cell spells: a list, a number, else its text."""
+    if cell[0] in "[{":
+        try:
+            return parsed(cell)
+        except ValueError:
+            return cell
+    return number(cell)
