@@ -21,7 +21,6 @@ import numpy as np
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import CodedColumn
-from orienteer.ingest.formats.declared import BOOLEANS, NUMBERS, TypedValues
 from orienteer.ingest.formats.delimited import DelimitedText
 from orienteer.ingest.formats.element_maker import (
     LABELS,
@@ -34,7 +33,7 @@ from orienteer.ingest.formats.element_maker import (
     refuse_ids,
     with_role,
 )
-from orienteer.ingest.formats.elements import ElementSource
+from orienteer.ingest.formats.elements import BOOLEANS, NUMBERS, ElementSource, TypedValues
 from orienteer.ingest.formats.files import opened_text, stem, suffix
 from orienteer.ingest.formats.records import FieldDialect
 from orienteer.ingest.formats.sniffer import DELIMITERS

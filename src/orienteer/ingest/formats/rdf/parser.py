@@ -102,20 +102,15 @@ class RdfDocument:
 
     def _of_whole(self, raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[QuadBatch]:
         """Read a syntax whose statements span lines; nothing of it can be dropped."""
-        from pyoxigraph import RdfFormat, parse
+        from pyoxigraph import RdfFormat
 
-        base = BASE + stem(self.path) + suffix(self.path)
         if form == RdfFormat.JSON_LD:
-            form = self._streamed(base)
+            form = self._streamed()
         reader, seen = _CheckedBytes(raw, self.path, is_xml=form == RdfFormat.RDF_XML), 0
         try:
-            quads = parse(io.BufferedReader(reader, READ), form, base_iri=base, lenient=True)
-            for first in quads:
-                self.prefixes |= quads.prefixes  # here, too: RDF/XML forgets them at its end
-                batch = _batch(first, quads, reader)
+            for batch in self._statements(reader, form):
                 yield QuadBatch(batch, range(seen + 1, seen + 1 + len(batch)))
                 seen += len(batch)
-            self.prefixes |= quads.prefixes
         except SyntaxError as error:
             raise BadInput(self._fault(error)) from error
         except MemoryError as error:
@@ -123,16 +118,30 @@ class RdfDocument:
         if seen and not reader.is_closed:
             raise BadInput(f"{self.path} ends before its outermost element does: it is cut short; fetch it again")
 
-    def _streamed(self, base: str) -> RdfFormat:
+    def _statements(self, reader: _CheckedBytes, form: RdfFormat) -> Iterator[list[Quad]]:
+        """Yield some statements at a time, fewer if they are heavy, as a letter makes them by a long prefix."""
+        from pyoxigraph import parse
+
+        base = BASE + stem(self.path) + suffix(self.path)
+        quads = parse(io.BufferedReader(reader, READ), form, base_iri=base, lenient=True)
+        while first := list(islice(quads, 1)):
+            self.prefixes |= quads.prefixes  # here, too: RDF/XML forgets them at its end
+            batch, characters = first, 0
+            while len(batch) < _BATCH and characters <= MOST_HELD and (some := list(islice(quads, _STEP))):
+                batch += some
+                characters += sum(len(str(quad)) for quad in some) if reader.has_long else 0
+            reader.weigh(characters)
+            yield batch
+        self.prefixes |= quads.prefixes
+
+    def _streamed(self) -> RdfFormat:
         """Return the JSON-LD parser that holds no more than it must, if the order of the file's keys allows it."""
-        from pyoxigraph import RdfFormat, parse
+        from pyoxigraph import RdfFormat
 
         with opened(self.path) as raw:
             try:
-                reader = _CheckedBytes(raw, self.path)
-                quads = parse(io.BufferedReader(reader, READ), RdfFormat.STREAMING_JSON_LD, base_iri=base, lenient=True)
-                for first in quads:
-                    _batch(first, quads, reader)
+                for _ in self._statements(_CheckedBytes(raw, self.path), RdfFormat.STREAMING_JSON_LD):
+                    pass
             except (SyntaxError, MemoryError):
                 return RdfFormat.JSON_LD  # which takes about fifteen times the file in memory
         return RdfFormat.STREAMING_JSON_LD
@@ -147,16 +156,6 @@ class RdfDocument:
         if "namespaces are required" in error.msg:
             return f"{self.path} is XML, but not RDF/XML (OWL/XML perhaps): save it as RDF/XML or as Turtle"
         return f"{self.path}{line}: {_reason(error)}; mend it, or name the file with the suffix of its syntax"
-
-
-def _batch(first: Quad, quads: Iterator[Quad], reader: _CheckedBytes) -> list[Quad]:
-    """Return the next statements, fewer if they are heavy: a prefix of a megabyte makes them so by one letter."""
-    batch, characters = [first], 0
-    while len(batch) < _BATCH and characters <= MOST_HELD and (some := list(islice(quads, _STEP))):
-        batch += some
-        characters += sum(len(str(quad)) for quad in some) if reader.has_long else 0
-    reader.weigh(characters)
-    return batch
 
 
 def _of_lines(raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[QuadBatch]:

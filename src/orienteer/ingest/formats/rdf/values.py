@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from orienteer.display import counted
-from orienteer.ingest.formats.declared import TRUTH
+from orienteer.ingest.formats.elements import TRUTH
 from orienteer.ingest.formats.rdf.vocabulary import XSD
 from orienteer.ingest.tables.values import numeric, plain
 from orienteer.records import JsonValue
