@@ -10,7 +10,7 @@ import numpy as np
 
 from orienteer.graph.edges import CodedColumn, EdgeBatch
 from orienteer.ingest.formats.rdf.shapes import Shapes
-from orienteer.ingest.formats.rdf.triples import NO_GRAPH, FileRows, Literals, Rows, Triples
+from orienteer.ingest.formats.rdf.triples import NO_GRAPH, FileRows, Grouped, Literals, Rows, Triples
 from orienteer.ingest.formats.rdf.values import Literal
 from orienteer.ingest.formats.rdf.vocabulary import OWL, RDF
 from orienteer.ingest.formats.table import EDGE_ROWS
@@ -33,9 +33,7 @@ class RdfEdgeMaker:
         self._ids, self._names, self._literals, self._roles = ids, names, literals, triples.roles
         self._has_graphs = bool((self._edges.graph != NO_GRAPH).any())
         self._plain = {triples.terms[iri] for iri in PLAIN if iri in triples.terms}
-        subjects = self._edges.subject[shapes.remarks]
-        self._remarks = shapes.remarks[np.argsort(subjects, kind="stable")]
-        self._by = self._edges.subject[self._remarks]
+        self._remarks = Grouped(self._edges.subject[shapes.remarks], shapes.remarks)
 
     def batches(self, file: FileRows) -> Iterator[EdgeBatch]:
         """Return the edges of one file, then those out of its lists."""
@@ -77,8 +75,7 @@ class RdfEdgeMaker:
         """Add the remarks on an edge to its extras."""
         for literal in next(self._literals.of(np.array([reifier], np.int32))):
             self._put(literal, extra, properties)
-        low, high = (int(np.searchsorted(self._by, reifier, side)) for side in ("left", "right"))
-        for row in self._remarks[low:high].tolist():
+        for row in self._remarks.of(reifier).tolist():
             target = int(self._edges.object[row])
             if target not in self._plain:
                 _append(properties, self._names[self._edges.predicate[row]], self._ids[target])

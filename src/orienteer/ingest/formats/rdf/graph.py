@@ -14,14 +14,7 @@ from orienteer.ingest.formats.rdf.parser import BASE
 from orienteer.ingest.formats.rdf.shapes import Shapes
 from orienteer.ingest.formats.rdf.triples import Literals, Mask, Rows, Triples
 from orienteer.ingest.formats.rdf.values import Languages
-from orienteer.ingest.formats.rdf.vocabulary import (
-    PREFIXES,
-    RDF,
-    RDFS,
-    RESERVED,
-    Prefixes,
-    type_names,
-)
+from orienteer.ingest.formats.rdf.vocabulary import PREFIXES, RDF, RDFS, RESERVED, Prefixes, type_names
 from orienteer.ingest.formats.table import NODE_ROWS, shown
 from orienteer.ingest.report import SHOWN, RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels
@@ -116,9 +109,7 @@ class RdfGraph:
     def add_nodes(self, builder: GraphBuilder, languages: Languages) -> Labels:
         """Add all nodes, and return the labels of types that they hold."""
         labels, types, entailed = Labels(), self._described_types(), self._entailed_types()
-        maker = RdfNodeMaker(
-            self._triples.roles, self._names, languages=languages, class_name=self._class_names.__getitem__
-        )
+        maker = RdfNodeMaker(self._triples.roles, self._names, self._class_names, languages)
         literals = self._literals(np.flatnonzero(self._triples.literals.keep))
         for numbers in _parts(np.flatnonzero(self._is_node)):
             rows = zip(numbers.tolist(), literals.of(numbers), self._classes.of(numbers), strict=True)
@@ -150,11 +141,8 @@ class RdfGraph:
         unheard += [(edges, row) for row in sorted(shapes.reifiers) if not edges.keep[row]]
         places = []
         for statements, row in unheard[:SHOWN]:
-            ends = (
-                (file.path, file.edges.stop if statements is edges else file.literals.stop)
-                for file in self._triples.files
-            )
-            path = next(path for path, end in ends if statements.row[row] < end)
+            parts = ((file.path, file.edges if statements is edges else file.literals) for file in self._triples.files)
+            path = next(path for path, part in parts if statements.row[row] < part.stop)
             subject = self._ids[int(statements.subject[row])]
             places.append(RowPlace(file=path, line=int(statements.line[row]), value=shown(subject)))
         if unheard:

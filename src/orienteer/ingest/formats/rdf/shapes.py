@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from orienteer.ingest.formats.rdf.triples import BLANK, Mask, Numbers, Rows, Statements, Triples
+from orienteer.ingest.formats.rdf.triples import BLANK, Grouped, Mask, Numbers, Rows, Triples
 from orienteer.ingest.formats.rdf.vocabulary import OWL, RDF, RDFS
 
 ABSENT = -1
@@ -138,35 +139,27 @@ class Shapes:
         is_of_value = self.mask(literals.subject[self.about_values])
         self._remove(is_of_value)
         iris = list(self._triples.terms)
-        stated = _EdgesByEnds(edges)
+        kept = np.flatnonzero(edges.keep)
+        stated = Grouped(_key(edges.subject[kept], edges.object[kept]), kept)
         joined = self.mask()
         for reifier in np.flatnonzero(is_reifier & ~is_of_value & (objects != ABSENT)).tolist():
             named, target = int(predicates[reifier]), int(objects[reifier])
             if self._is_restriction[target]:  # the edge that it has become
                 named, target = int(self._restricted[target]), int(self._fillers[target])
             predicate = self._triples.predicates.get(iris[named], ABSENT)
-            for row in stated.find(int(subjects[reifier]), predicate, target):
-                self.reifiers.setdefault(row, []).append(reifier)
-                joined[reifier] = True
+            for row in stated.of(_key(int(subjects[reifier]), target)).tolist():  # one in each named graph that says it
+                if edges.predicate[row] == predicate:
+                    self.reifiers.setdefault(row, []).append(reifier)
+                    joined[reifier] = True
         self.remarks = np.flatnonzero(edges.keep & joined[edges.subject] & ~edges.having(*STRUCTURE))
         self.remark_literals = np.flatnonzero(literals.keep & joined[literals.subject])
         self._remove(joined)
         self._remove(self._is_restriction & ~self._is_target())
 
 
-class _EdgesByEnds:
-    def __init__(self, edges: Statements) -> None:
-        self._predicate = edges.predicate
-        rows = np.flatnonzero(edges.keep)
-        keys = edges.subject[rows].astype(np.int64) << 32 | edges.object[rows]
-        order = np.argsort(keys, kind="stable")
-        self._rows, self._keys = rows[order], keys[order]
-
-    def find(self, source: int, predicate: int, target: int) -> Iterator[int]:
-        """Return the edges that are this statement; one in several named graphs is there as often."""
-        key = source << 32 | target
-        low, high = (int(np.searchsorted(self._keys, key, side)) for side in ("left", "right"))
-        return (row for row in self._rows[low:high].tolist() if self._predicate[row] == predicate)
+def _key(source: Numbers | int, target: Numbers | int) -> Any:  # Any: what the ends are, one number or many
+    """Return one number for two ends."""
+    return np.asarray(source, np.int64) << 32 | target
 
 
 def _cells(head: int, following: Numbers, nodes: Numbers, is_cell: Mask) -> Iterator[int]:

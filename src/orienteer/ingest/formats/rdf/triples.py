@@ -202,27 +202,42 @@ class Triples:
             path.unlink(missing_ok=True)
 
 
+class Grouped:
+    """Rows of statements by a key of each; those of one key keep their order."""
+
+    def __init__(self, keys: NDArray[Any], rows: Rows) -> None:  # Any: whole numbers of any width
+        order = np.argsort(keys, kind="stable")
+        self._keys, self._rows = keys[order], rows[order]
+
+    def of(self, key: int) -> Rows:
+        """Return the rows of a key."""
+        own = self._keys.dtype.type(key)  # of any other width, all keys would be widened first
+        low, high = (int(np.searchsorted(self._keys, own, side)) for side in ("left", "right"))
+        return self._rows[low:high]
+
+    def of_all(self, keys: Numbers) -> tuple[Rows, list[int]]:
+        """Return the rows of several keys one after another, and how many each has."""
+        starts, ends = (np.searchsorted(self._keys, keys, side) for side in ("left", "right"))
+        counts = ends - starts
+        # Where each row lies: the starts, each with the places that follow it.
+        at = np.repeat(starts - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts) + np.arange(counts.sum())
+        return self._rows[at], counts.tolist()
+
+
 class Literals:
-    """Some literals by subject; those of one keep their order."""
+    """Some literals by subject."""
 
     def __init__(self, statements: Statements, rows: Rows, kinds: Sequence[str], texts: Strings) -> None:
         self._statements, self._kinds, self._texts = statements, kinds, texts
-        self._rows = rows[np.argsort(statements.subject[rows], kind="stable")]
-        self._subject = statements.subject[self._rows]
+        self._rows = Grouped(statements.subject[rows], rows)
 
     def of(self, subjects: Numbers) -> Iterator[list[Literal]]:
         """Return the literals of each of these subjects."""
-        starts, ends = (np.searchsorted(self._subject, subjects, side) for side in ("left", "right"))
-        counts = ends - starts
-        total = int(counts.sum())
-        # Where each entry lies: the starts, each with the places that follow it.
-        at = np.repeat(starts - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts) + np.arange(total)
-        rows, statements = self._rows[at], self._statements
-        of_subjects = map(
+        (rows, counts), statements = self._rows.of_all(subjects), self._statements
+        literals = map(
             Literal,
             statements.predicate[rows].tolist(),
             map(decode, self._texts.take(statements.row[rows])),
             [self._kinds[kind] for kind in statements.object[rows].tolist()],
         )
-        for count in counts.tolist():
-            yield [next(of_subjects) for _ in range(count)]
+        return (list(islice(literals, count)) for count in counts)
