@@ -11,8 +11,9 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -205,10 +206,10 @@ class Database:
         nodes = NodeMaker(with_role(self.columns, "node_type", LABELS), tally=self.tally)
         seen: set[str] = set()
         for part in self.parts:
-            if part.header.has("ID"):
+            if not part.header.has("START_ID"):
                 self._read_nodes(part, nodes, builder)
         for part in self.parts:
-            if not part.header.has("ID"):
+            if part.header.has("START_ID"):
                 source = ElementSource(part.path, (column.name for column in part.header.columns if not column.role))
                 source.types_edges = part.header.has("TYPE")
                 maker, _ = edge_maker(source, self.columns, self.tally)
@@ -237,19 +238,23 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> Databa
     Raises `BadInput` for a header without rows of its own, and for a named file that is no part of the database.
     """
     files = [path for source in sources for path in listing(source) if suffix(path) in DELIMITERS]
-    parts = [part for path in files if (part := _part(path))]
+    parts = {path: part for path in files if (part := _part(path))}
     if not parts:
         return None
-    headers = {_named(part.path): part for part in parts if _is_alone(part)}
-    whole = [part for part in parts if part not in headers.values()]
-    rest = [path for path in files if path not in {part.path for part in parts}]
-    described = _described(headers, rest)
-    missing = next((header for header in headers.values() if header.path not in described), None)
+    headers = {name: part for path, part in parts.items() if (name := _named(path)) and _is_alone(path)}
+    rows: dict[str, list[TablePart]] = {name: [] for name in headers}
+    for path in files:
+        starts = [name for name in headers if path not in parts and stem(path).startswith(name)]
+        fitting = [name for name in starts if PART.fullmatch(stem(path).removeprefix(name))]
+        if fitting:
+            name = max(fitting, key=len)
+            rows[name].append(replace(headers[name], path=path, has_header=False))
+    missing = next((name for name, some in rows.items() if not some), None)
     if missing is not None:
-        name = _named(missing.path)
-        raise BadInput(f"{missing.path} is a header, but its rows are nowhere: {name}.csv or {name}-part1.csv, say")
-    every = [*whole, *(part for some in described.values() for part in some)]
+        path = headers[missing].path
+        raise BadInput(f"{path} is a header, but its rows are nowhere: {missing}.csv or {missing}-part1.csv, say")
     headed = tuple(part.path for part in headers.values())
+    every = [*(part for path, part in parts.items() if path not in headed), *chain.from_iterable(rows.values())]
     strange = {path for path in sources if not path.is_dir()} - {part.path for part in every} - set(headed)
     if strange:
         raise BadInput(f"{min(strange)} has no header of neo4j-admin, as others here have, and no file is its header")
@@ -282,24 +287,8 @@ def _named(path: Path) -> str:
     return name if count else ""
 
 
-def _is_alone(part: TablePart) -> bool:
-    """Return whether a file is named as a header and has no further line."""
-    if not _named(part.path):
-        return False
-    with opened_text(part.path) as text:
+def _is_alone(path: Path) -> bool:
+    """Return whether a file has no line after the first."""
+    with opened_text(path) as text:
         text.readline()
         return not text.readline().strip()
-
-
-def _described(headers: Mapping[str, TablePart], files: Sequence[Path]) -> dict[Path, list[TablePart]]:
-    """Return the files of rows by the header that describes them: that of the longest name."""
-    described: dict[Path, list[TablePart]] = {}
-    for path in files:
-        name = stem(path)
-        fitting = [
-            header for header in headers if name.startswith(header) and PART.fullmatch(name.removeprefix(header))
-        ]
-        if fitting:
-            header = headers[max(fitting, key=len)]
-            described.setdefault(header.path, []).append(replace(header, path=path, has_header=False))
-    return described

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
-from orienteer.ingest.bounds import check_ratio
 from orienteer.ingest.formats.rdf.graph import RdfGraph
-from orienteer.ingest.formats.rdf.parser import PREFIXES, RdfDocument, is_rdf
+from orienteer.ingest.formats.rdf.parser import RdfDocument, is_rdf
 from orienteer.ingest.formats.rdf.triples import Triples
 from orienteer.ingest.formats.rdf.values import Languages
 from orienteer.ingest.formats.rdf.vocabulary import PredicateRoles
@@ -45,24 +45,15 @@ class RdfFiles:
         documents = [RdfDocument(path) for path in self.files]
         triples = Triples(builder.spool, self.roles, self.tally)
         try:
-            return self._read(documents, triples, builder)
+            for document in documents:
+                triples.take_file(document, partial(builder.tell, "reading statements"))
+            self.roles.check(triples.predicates)
+            graph = RdfGraph(triples, [document.prefixes for document in documents])
+            languages = Languages(self.language)
+            labels = graph.add_nodes(builder, languages)
+            graph.add_edges(builder)
         finally:
             triples.clear()
-
-    def _read(self, documents: Sequence[RdfDocument], triples: Triples, builder: GraphBuilder) -> Labels:
-        for document in documents:
-            path, size = document.path, document.path.stat().st_size
-            triples.begin_file()
-            for batch in document.batches(self.tally.dropping(str(path))):
-                triples.add(batch, document.prefixes)
-                check_ratio(path, size, triples.characters, remedy=PREFIXES)
-                builder.tell("reading statements", triples.edges.read + triples.literals.read)
-            triples.end_file(path)
-        self.roles.check(triples.predicates)
-        graph = RdfGraph(triples, [document.prefixes for document in documents])
-        languages = Languages(self.language)
-        labels = graph.add_nodes(builder, languages)
-        graph.add_edges(builder)
         graph.count_unheard(self.tally)
         self.tally.notes += languages.note()
         if builder.edges.type_names:

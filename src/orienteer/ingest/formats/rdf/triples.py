@@ -7,7 +7,7 @@ statement; the literals wait in files and are taken up in the order of nodes.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.index.arrays import Folder, Strings, StringWriter, decode, encode
-from orienteer.ingest.formats.rdf.parser import QuadBatch
+from orienteer.ingest.bounds import check_ratio
+from orienteer.ingest.formats.rdf.parser import PREFIXES, QuadBatch, RdfDocument
 from orienteer.ingest.formats.rdf.values import Literal
 from orienteer.ingest.formats.rdf.vocabulary import RDF, PredicateRoles
 from orienteer.ingest.report import Tally
@@ -104,23 +105,24 @@ class Triples:
         self._blank_type = BlankNode
         self._folder, self._known_roles, self._tally = folder, roles, tally
         self._texts = StringWriter(folder, "rdf")
-        self.characters = 0
+        self._characters = 0
         """Of the terms that the file has brought so far."""
         self._blanks: dict[str, int] = {}
         self._blank_count = 0
         self._private: set[int] = set()
 
-    def begin_file(self) -> None:
-        """Forget the blank nodes of the file before."""
-        self._blanks = {}
-        self.characters = 0
+    def take_file(self, document: RdfDocument, tell: Callable[[int], None]) -> None:
+        """Take the statements of a file in, and tell how many there are. Raises `BadInput`."""
+        path, size = document.path, document.path.stat().st_size
+        edges, literals = self.edges.read, self.literals.read
+        self._blanks, self._characters = {}, 0
+        for batch in document.batches(self._tally.dropping(str(path))):
+            self._add(batch, document.prefixes)
+            check_ratio(path, size, self._characters, remedy=PREFIXES)
+            tell(self.edges.read + self.literals.read)
+        self.files.append(FileRows(str(path), range(edges, self.edges.read), range(literals, self.literals.read)))
 
-    def end_file(self, path: Path) -> None:
-        """Note which statements the file has brought."""
-        begins = (self.files[-1].edges.stop, self.files[-1].literals.stop) if self.files else (0, 0)
-        self.files.append(FileRows(str(path), range(begins[0], self.edges.read), range(begins[1], self.literals.read)))
-
-    def add(self, batch: QuadBatch, declared: Mapping[str, str]) -> None:
+    def _add(self, batch: QuadBatch, declared: Mapping[str, str]) -> None:
         """Take statements in; `declared` holds the prefixes known so far."""
         from pyoxigraph import DefaultGraph, Literal, Triple
 
@@ -145,7 +147,7 @@ class Triples:
         self.edges.extend(edges)
         self.literals.extend(literals)
         self._texts.extend(texts)
-        self.characters += sum(map(len, islice(reversed(self.terms), len(self.terms) - terms_before)))
+        self._characters += sum(map(len, islice(reversed(self.terms), len(self.terms) - terms_before)))
 
     def _term(self, term: Any) -> int:  # Any: an IRI or a blank node of pyoxigraph's
         if type(term) is not self._blank_type:
@@ -162,7 +164,7 @@ class Triples:
         number = self.kinds.get(kind)
         if number is None:
             number = self.kinds[kind] = len(self.kinds)
-            self.characters += len(kind)
+            self._characters += len(kind)
         return number
 
     def _reify(self, reifier: int, triple: pyoxigraph.Triple, line: int) -> None:
@@ -183,7 +185,7 @@ class Triples:
         number = self.predicates.get(iri)
         if number is None:
             number = self.predicates[iri] = len(self.predicates)
-            self.characters += len(iri)
+            self._characters += len(iri)
             self.roles.append(self._known_roles.of(iri, declared or {}))
             if self.roles[number][0] == "private":
                 self._private.add(number)
