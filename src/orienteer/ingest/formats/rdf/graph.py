@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.builder import GraphBuilder
-from orienteer.ingest.formats.rdf.edges import RdfEdgeMaker
+from orienteer.graph.edges import CodedColumn, EdgeBatch
 from orienteer.ingest.formats.rdf.nodes import Classes, RdfNodeMaker
 from orienteer.ingest.formats.rdf.parser import BASE
 from orienteer.ingest.formats.rdf.shapes import Shapes
-from orienteer.ingest.formats.rdf.triples import Literals, Mask, Rows, Triples
-from orienteer.ingest.formats.rdf.values import Languages
-from orienteer.ingest.formats.rdf.vocabulary import PREFIXES, RDF, RDFS, RESERVED, Prefixes, type_names
-from orienteer.ingest.formats.table import NODE_ROWS, shown
+from orienteer.ingest.formats.rdf.triples import NO_GRAPH, FileRows, Grouped, Literals, Mask, Rows, Triples
+from orienteer.ingest.formats.rdf.values import Languages, Literal
+from orienteer.ingest.formats.rdf.vocabulary import OWL, PREFIXES, RDF, RDFS, RESERVED, Prefixes, type_names
+from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, shown
 from orienteer.ingest.report import SHOWN, RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.nodes import DEFAULT_TYPE
+from orienteer.records import JsonValue
 
+WEIGHT = "weight"
+PLAIN = (f"{RDF}Statement", f"{OWL}Axiom")
+"""Classes of reifiers that say nothing else."""
+Extra = dict[str, JsonValue]
 UNHEARD = "about a value"
 CLASS, PROPERTY = "Class", "Property"
 """Node types of what the statements use as such, and say nothing else of."""
@@ -39,6 +46,10 @@ class RdfGraph:
         self._is_node = self._find_nodes(shapes)
         self._names = self._name_predicates(shapes)
         self._class_names = self._name_classes()
+        self._has_graphs = bool((triples.edges.graph != NO_GRAPH).any())
+        self._plain = {triples.terms[iri] for iri in PLAIN if iri in triples.terms}
+        self._remarks = Grouped(triples.edges.subject[shapes.remarks], shapes.remarks)
+        self._remark_literals = self._literals(shapes.remark_literals)
 
     def _id(self, iri: str) -> str:
         """Return the id of a term: prefixed where a file declares it so, an address within a file without the base."""
@@ -55,8 +66,6 @@ class RdfGraph:
         is_node = shapes.mask(edges.subject[edges.keep], literals.subject[literals.keep], edges.object[joins])
         edges.keep[types[~is_node[edges.object[types]]]] = False
         return is_node
-
-    # ---- names
 
     def _name_predicates(self, shapes: Shapes) -> list[str]:
         """Return the edge type, or the name as a property, of each predicate."""
@@ -104,8 +113,6 @@ class RdfGraph:
         properties = dict.fromkeys((terms[iri] for iri in self._triples.predicates if iri in terms), PROPERTY)
         return properties | dict.fromkeys(np.unique(np.concatenate(classes)).tolist(), CLASS)
 
-    # ---- into the builder
-
     def add_nodes(self, builder: GraphBuilder, languages: Languages) -> Labels:
         """Add all nodes, and return the labels of types that they hold."""
         labels, types, entailed = Labels(), self._described_types(), self._entailed_types()
@@ -128,11 +135,63 @@ class RdfGraph:
 
     def add_edges(self, builder: GraphBuilder) -> None:
         """Add all edges, a file at a time."""
-        literals = self._literals(self._shapes.remark_literals)
-        maker = RdfEdgeMaker(self._triples, self._shapes, self._ids, self._names, literals)
         for file in self._triples.files:
-            for batch in maker.batches(file):
+            for batch in self._batches(file):
                 builder.add_edges(batch)
+
+    def _batches(self, file: FileRows) -> Iterator[EdgeBatch]:
+        """Return the edges of one file, then those out of its lists."""
+        edges, own = self._triples.edges, file.edges
+        low, high = np.searchsorted(edges.row[edges.read :], [own.start, own.stop]) + edges.read
+        every = np.concatenate([np.arange(own.start, own.stop), np.arange(low, high)])
+        every = every[edges.keep[every]]
+        for begin in range(0, len(every), EDGE_ROWS):
+            rows = every[begin : begin + EDGE_ROWS]
+            lines = array("I")
+            lines.frombytes(edges.line[rows].tobytes())
+            yield EdgeBatch(
+                sources=CodedColumn(self._ids, edges.subject[rows]),
+                types=CodedColumn(self._names, edges.predicate[rows]),
+                targets=CodedColumn(self._ids, edges.object[rows]),
+                extras=self._extras(rows),
+                file=file.path,
+                lines=lines,
+            )
+
+    def _extras(self, rows: Rows) -> list[Extra | None] | None:
+        edges = self._triples.edges
+        if not self._has_graphs and not self._shapes.reifiers and rows[-1] < edges.read:
+            return None
+        extras: list[Extra | None] = []
+        for row, graph in zip(rows.tolist(), edges.graph[rows].tolist(), strict=True):
+            properties: Extra = {} if graph == NO_GRAPH else {"graph": self._ids[graph]}
+            if row >= edges.read:
+                properties["position"] = int(edges.position[row - edges.read])
+            extra: Extra = {}
+            for reifier in self._shapes.reifiers.get(row, ()):
+                self._remark(reifier, extra, properties)
+            if properties:
+                extra["properties"] = properties
+            extras.append(extra or None)
+        return extras
+
+    def _remark(self, reifier: int, extra: Extra, properties: Extra) -> None:
+        """Add the remarks on an edge to its extras."""
+        for literal in next(self._remark_literals.of(np.array([reifier], np.int32))):
+            self._put(literal, extra, properties)
+        for row in self._remarks.of(reifier).tolist():
+            target = int(self._triples.edges.object[row])
+            if target not in self._plain:
+                _append(properties, self._names[self._triples.edges.predicate[row]], self._ids[target])
+
+    def _put(self, literal: Literal, extra: Extra, properties: Extra) -> None:
+        name, value = self._names[literal.predicate], literal.value
+        if self._triples.roles[literal.predicate][0] == "text" and "text" not in extra:
+            extra["text"] = literal.text
+        elif name == WEIGHT and isinstance(value, int | float) and math.isfinite(value) and WEIGHT not in extra:
+            extra[WEIGHT] = float(value)
+        elif value is not None:
+            _append(properties, name, value)
 
     def count_unheard(self, tally: Tally) -> None:
         """Count the remarks on statements that can carry none: those with literals, and types that are no edges."""
@@ -153,3 +212,14 @@ def _parts(numbers: NDArray[np.int64]) -> Iterable[NDArray[np.int32]]:
     """Cut a row of numbers into batches of nodes."""
     for low in range(0, len(numbers), NODE_ROWS):
         yield numbers[low : low + NODE_ROWS].astype(np.int32)
+
+
+def _append(properties: Extra, name: str, value: JsonValue) -> None:
+    """Add a value; a second different one makes a list."""
+    if name not in properties:
+        properties[name] = value
+        return
+    there = properties[name]
+    several = there if isinstance(there, list) else [there]
+    if value not in several:
+        properties[name] = [*several, value]
