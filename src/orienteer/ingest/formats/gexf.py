@@ -13,7 +13,7 @@ from pathlib import Path
 
 from orienteer.ingest.bounds import MOST_RECORD
 from orienteer.ingest.formats.elements import EdgeElement
-from orienteer.ingest.formats.xml_stream import Attribute, ElementReader, OpenElement
+from orienteer.ingest.formats.xml_stream import Attribute, ElementReader, Owner, XmlElement
 from orienteer.ingest.report import Tally
 from orienteer.records import JsonValue
 
@@ -31,61 +31,41 @@ class Gexf(ElementReader):
     """Reads GEXF."""
 
     root = "gexf"
+    owners = frozenset({"attribute", "node", "edge"})
 
     def __init__(self, path: Path, tally: Tally) -> None:
         super().__init__(path, tally)
-        self._default_type = "undirected"
-        self._domain = "node"
-        """What has the attributes that are being declared."""
         self.edge_names, self.declares_edges = {"weight": None}, True
 
-    def begin(self, name: str, attributes: dict[str, str]) -> None:
-        """Take the begin of an element."""
-        tag = self.names[name]
-        self.text.clear()
-        if tag == "attvalue":
-            self._take_value(attributes)
-        elif tag in ("node", "edge"):
-            self.begin_element(tag, attributes)
-            self._take_outer(attributes.get("pid", ""))
-        elif tag == "parent" and self.open:
-            self._take_outer(attributes.get("for", ""))
-        elif tag == "graph":
-            self._default_type = attributes.get("defaultedgetype", "undirected")
-        elif tag == "attributes":
-            self._domain = attributes.get("class", "node")
-        elif tag == "attribute":
-            key = attributes.get("id", "")
-            self.declare(
-                Attribute(key, attributes.get("title") or key, attributes.get("type", "string").lower(), self._domain)
-            )
+    def take(self, ended: XmlElement) -> None:
+        """Take an element."""
+        tag, attributes, owner, above = ended.tag, ended.attributes, ended.owner, ended.above
         if tag in SPANS or (tag in ("node", "edge", "attvalue") and not TIMES.isdisjoint(attributes)):
             self.drop("time", next((value for name, value in attributes.items() if name in TIMES), ""))
-
-    def end(self, name: str) -> None:
-        """Take the end of an element."""
-        tag = self.names[name]
-        if tag == "node":
-            ended = self.open.pop()
-            if ended.attributes.get("label"):
-                ended.fields.setdefault("label", ended.attributes["label"])
-            self.end_node(ended)
-        elif tag == "edge":
-            self._end_edge(self.open.pop())
-        elif tag == "default":
-            self.take_default()
-        elif tag == "attribute":
-            self.attribute = None
-
-    def _take_outer(self, node_id: str) -> None:
-        if node_id:
-            self.open[-1].outer[node_id] = None
-
-    def _take_value(self, attributes: dict[str, str]) -> None:
-        if self.open:
-            owner, key = self.open[-1], attributes.get("for") or attributes.get("id", "")
+        if owner is None or above is None:
+            return
+        if tag == "attvalue":
+            key = attributes.get("for") or attributes.get("id", "")
             declared = self._declared.get((owner.tag, key)) or Attribute(key, key)
             owner.fields[declared.name] = self.value(declared, attributes.get("value", ""), self.line)
+        elif tag == "parent":
+            owner.outer[attributes.get("for", "")] = None
+        elif tag == "default":
+            owner.fields[tag] = ended.text
+        elif tag == "attribute":
+            key, domain = attributes.get("id", ""), above.attributes.get("class", "node")
+            name, kind = attributes.get("title") or key, attributes.get("type", "string").lower()
+            self.declare(Attribute(key, name, kind, domain), owner.fields.get("default"))
+        elif tag == "node":
+            fields = self.fields_of(owner)
+            if attributes.get("label"):
+                fields.setdefault("label", attributes["label"])
+            owner.outer[attributes.get("pid", "")] = None
+            owner.outer.pop("", None)
+            self.take_node(owner, fields)
+        elif tag == "edge":
+            graph = above.above or above
+            self._take_edge(owner, graph.attributes.get("defaultedgetype", "undirected"))
 
     def value(self, attribute: Attribute, text: str, line: int) -> JsonValue:
         """Return the value that the text spells, of a list those of its members."""
@@ -95,15 +75,15 @@ class Gexf(ElementReader):
             return [self.typed.value(member, inner, name=name, line=line) for member in _members(text)]
         return self.typed.value(text, kind, name=name, line=line)
 
-    def _end_edge(self, ended: OpenElement) -> None:
-        attributes, fields = ended.attributes, ended.fields
-        key, said = fields.pop(KEY, None), attributes.get("type") or self._default_type
-        direction = said if said in DIRECTIONS else self._default_type
+    def _take_edge(self, owner: Owner, default_type: str) -> None:
+        attributes, fields = owner.attributes, self.fields_of(owner)
+        key, said = fields.pop(KEY, None), attributes.get("type") or default_type
+        direction = said if said in DIRECTIONS else default_type
         kind, label = attributes.get("kind", "") or (said if said != direction else ""), attributes.get("label", "")
         if kind and label:
             fields.setdefault("label", label)
         if "weight" in attributes:
-            fields["weight"] = self.typed.value(attributes["weight"], "double", name="weight", line=ended.line)
+            fields["weight"] = self.typed.value(attributes["weight"], "double", name="weight", line=owner.line)
         source, target = attributes.get("source", ""), attributes.get("target", "")
         edge = EdgeElement(
             source,
@@ -111,7 +91,7 @@ class Gexf(ElementReader):
             kind or label or (key if isinstance(key, str) else ""),
             direction != "undirected",
             fields,
-            ended.line,
+            owner.line,
         )
         self.add_edge(edge)
         if direction == "mutual" and source != target:

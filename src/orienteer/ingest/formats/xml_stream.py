@@ -52,15 +52,15 @@ class Attribute:
 
 
 @dataclass(slots=True)
-class OpenElement:
-    """An element with values whose end has not come yet."""
+class Owner:
+    """A node, an edge or another element with values."""
 
     tag: str
     attributes: dict[str, str]
     line: int
-    fields: Fields
-    around: OpenElement | None
+    around: Owner | None
     """The node that it is in."""
+    fields: Fields = field(default_factory=dict)
     inner: list[str] = field(default_factory=list)
     """The nodes in a node."""
     outer: dict[str, None] = field(default_factory=dict)
@@ -69,20 +69,35 @@ class OpenElement:
     """What its drawing says."""
 
 
+@dataclass(slots=True)
+class XmlElement:
+    """An element whose end has come, or not yet."""
+
+    tag: str
+    attributes: dict[str, str]
+    above: XmlElement | None
+    owner: Owner | None
+    """The innermost element with values that it is in, or is."""
+    text: str = ""
+    """What stands before the first element in it."""
+    is_markup: bool = False
+    """Elements are in it."""
+
+
 class ElementReader(GraphReader):
-    """Reads the nodes and edges of one XML file. A format says what the begin and the end of an element mean."""
+    """Reads the nodes and edges of one XML file. A format says what an element means at its end."""
 
     root = ""
     """The name of the outermost element."""
+    owners: frozenset[str]
+    """The elements with values, and those that declare them."""
 
     def __init__(self, path: Path, tally: Tally) -> None:
         super().__init__(path, tally)
-        self.text: list[str] = []
-        """Character data since it was last cleared."""
         self.names = Names("")
-        self.open: list[OpenElement] = []
-        self.attribute: Attribute | None = None
-        """The one whose declaration or value is being read."""
+        self.text: list[str] = []
+        """Character data since an element began or ended."""
+        self._open = [XmlElement("", {}, None, None)]
         self._declared: dict[tuple[str, str], Attribute] = {}
         """By what has them and their ids."""
         self._defaults: dict[str, Fields] = {"node": {}, "edge": {}}
@@ -92,12 +107,12 @@ class ElementReader(GraphReader):
         self._has_begun = False
 
     @abstractmethod
-    def begin(self, name: str, attributes: dict[str, str]) -> None:
-        """Take the begin of an element; `self.names[name]` is its name to compare."""
+    def take(self, ended: XmlElement) -> None:
+        """Take an element."""
 
     @abstractmethod
-    def end(self, name: str) -> None:
-        """Take the end of an element."""
+    def value(self, attribute: Attribute, text: str, line: int) -> JsonValue:
+        """Return what a text is as the value of an attribute."""
 
     @property
     def line(self) -> int:
@@ -109,7 +124,7 @@ class ElementReader(GraphReader):
         self._parser = parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.StartElementHandler = self._outermost
-        parser.EndElementHandler = self.end
+        parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self.text.append
         parser.StartNamespaceDeclHandler = self._check_namespace
         parser.StartDoctypeDeclHandler = self._refuse_doctype
@@ -120,43 +135,33 @@ class ElementReader(GraphReader):
                 yield from self._parsed(content)
             yield from self._parsed(b"")
 
-    def declare(self, attribute: Attribute) -> None:
-        """Take the declaration of an attribute, whose default may follow."""
-        self.attribute = self._declared[attribute.domain, attribute.id] = attribute
-        if attribute.domain in ("edge", "all") and not attribute.is_drawing:
+    def declare(self, attribute: Attribute, default: str | None) -> None:
+        """Take the declaration of an attribute."""
+        self._declared[attribute.domain, attribute.id] = attribute
+        domains = [name for name in self._defaults if attribute.domain in (name, "all") and not attribute.is_drawing]
+        if "edge" in domains:
             self.edge_names[attribute.name] = None
+        if default is not None:
+            self._default_size += len(default) + len(attribute.name)
+            for domain in domains:
+                self._defaults[domain][attribute.name] = self.value(attribute, default, self.line)
 
-    @abstractmethod
-    def value(self, attribute: Attribute, text: str, line: int) -> JsonValue:
-        """Return what a text is as the value of an attribute."""
-
-    def take_default(self) -> None:
-        """Take the text as the default of the attribute that is being declared."""
-        attribute, text = self.attribute, "".join(self.text)
-        if attribute is not None and not attribute.is_drawing:
-            self._default_size += len(text) + len(attribute.name)
-            for domain, defaults in self._defaults.items():
-                if attribute.domain in (domain, "all"):
-                    defaults[attribute.name] = self.value(attribute, text, self.line)
-
-    def begin_element(self, tag: str, attributes: dict[str, str]) -> None:
-        """Begin an element with values. Raises `BadInput` if the defaults come to too much."""
+    def fields_of(self, owner: Owner) -> Fields:
+        """Return the values of a node or an edge. Raises `BadInput` if the defaults come to too much."""
         self._defaulted += self._default_size
         check_ratio(
             self.path, self._read, self._defaulted, remedy="its defaults are long; write them where they belong"
         )
-        above = self.open[-1] if self.open else None
-        around = above.around if above and above.tag != "node" else above
-        self.open.append(OpenElement(tag, attributes, self.line, dict(self._defaults.get(tag, ())), around))
+        return self._defaults[owner.tag] | owner.fields
 
-    def end_node(self, ended: OpenElement) -> None:
+    def take_node(self, owner: Owner, fields: Fields) -> None:
         """Hand out a node, joined to those in it and to those that it says it is in."""
-        node_id, around = ended.attributes.get("id", ""), ended.around
-        self.add_node(node_id, ended.fields, ended.line)
-        pairs = [(inner, node_id) for inner in ended.inner] + [(node_id, outer) for outer in ended.outer]
+        node_id, around = owner.attributes.get("id", ""), owner.around
+        self.add_node(node_id, fields, owner.line)
+        pairs = [(inner, node_id) for inner in owner.inner] + [(node_id, outer) for outer in owner.outer]
         for inner, outer in pairs:
-            self.add_edge(EdgeElement(inner, outer, PART_OF, True, {}, ended.line))
-        if around is not None and around.attributes.get("id") not in ended.outer:
+            self.add_edge(EdgeElement(inner, outer, PART_OF, True, {}, owner.line))
+        if around is not None and around.attributes.get("id") not in owner.outer:
             around.inner.append(node_id)
 
     def _parsed(self, content: bytes) -> list[NodeElement | EdgeElement]:
@@ -197,7 +202,24 @@ class ElementReader(GraphReader):
         if local != self.root:
             raise BadInput(f"{self.path} is XML, but begins with <{local}> where <{self.root}> is expected")
         self.names, self._has_begun = Names(space), True
-        self._parser.StartElementHandler = self.begin
+        self._parser.StartElementHandler = self._begin
+        self._begin(name, attributes)
+
+    def _begin(self, name: str, attributes: dict[str, str]) -> None:
+        tag, above = self.names[name], self._open[-1]
+        above.text, above.is_markup = above.text or "".join(self.text), True
+        self.text.clear()
+        owner = above.owner
+        if tag in self.owners:
+            around = owner if owner is None or owner.tag == "node" else owner.around
+            owner = Owner(tag, attributes, self.line, around)
+        self._open.append(XmlElement(tag, attributes, above, owner))
+
+    def _end(self, name: str) -> None:
+        ended = self._open.pop()
+        ended.text = ended.text or "".join(self.text)
+        self.text.clear()
+        self.take(ended)
 
     def _refuse_doctype(self, name: str, system: str | None, public: str | None, has_own: int) -> None:
         if has_own:
