@@ -329,7 +329,7 @@ def test_a_node_knows_the_node_around_it(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "a.graphml"
     path.write_text(GRAPHML.format("", f'<node id="a"><graph>{inner}</graph></node><node id="d"/>'))
     reader = GraphMl(path, DropCounts())
-    reader._open = Elements()
+    reader._open = Elements(reader._open)
     edges = [(one.source, one.target) for one in reader.elements() if isinstance(one, EdgeElement)]
     assert edges == [("b", "a"), ("c", "a")]
     assert not Elements.walks
