@@ -20,7 +20,7 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice, pairwise
+from itertools import chain, filterfalse, islice, pairwise
 from typing import Any, NamedTuple
 
 from orienteer.graph.builder import GraphBuilder
@@ -114,7 +114,6 @@ class KnowledgeWriter:
     builder: GraphBuilder
     tally: Tally
     is_directed: bool = True
-    _documents: set[str] = field(default_factory=set)
     _passages: dict[str, Passage] = field(default_factory=dict)
     _entities: dict[str, str] = field(default_factory=dict)
     """Node ids by key."""
@@ -132,7 +131,6 @@ class KnowledgeWriter:
 
     def add_document(self, document_id: str, name: str, *, file: str = "") -> None:
         """Take a document. Its text stands in its passages."""
-        self._documents.add(document_id)
         properties: dict[str, JsonValue] = {"file": file} if file else {}
         self.builder.add_node(Node(f"{DOCUMENT}:{document_id}", DOCUMENT, name, "", (), properties))
 
@@ -148,10 +146,10 @@ class KnowledgeWriter:
         place: RowPlace,
     ) -> None:
         """Take a passage, under its own id; its document comes before it."""
-        if document and document not in self._documents:
-            self._drop(place, document)
-            document = ""
         outer = f"{DOCUMENT}:{document}" if document else None
+        if outer is not None and not self.builder.has(outer):
+            self._drop(place, document)
+            document, outer = "", None
         properties = _stated({"document": outer, "order": order, "tokens": tokens})
         if self.builder.add_node(Node(passage_id, CHUNK, name, text, (), properties)):
             self._passages[passage_id] = Passage(document, order)
@@ -300,13 +298,10 @@ class KnowledgeWriter:
 
     def _known(self, sources: Iterable[str], place: RowPlace) -> tuple[str, ...]:
         """Return the passages that are there, each once, and count those that are not."""
-        passages = []
-        for passage in dict.fromkeys(sources):
-            if passage in self._passages:
-                passages.append(passage)
-            else:
-                self._drop(place, passage)
-        return tuple(passages)
+        several = dict.fromkeys(sources)
+        for passage in filterfalse(self._passages.__contains__, several):
+            self._drop(place, passage)
+        return tuple(passage for passage in several if passage in self._passages)
 
     def _drop(self, place: RowPlace, value: str) -> None:
         self.tally.drop(BROKEN, [place.model_copy(update={"value": shown(value)})])

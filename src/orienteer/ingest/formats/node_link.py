@@ -163,13 +163,14 @@ class ApocCsv(ApocJson):
                 f"{self.path}, line {self.place}: {len(row)} fields where {len(header)} are expected; "
                 "is a comma not quoted?"
             )
-        half = slice(parting, None) if any(row[parting : parting + len(EDGE_FIELDS)]) else slice(parting)
+        is_edge = any(row[parting : parting + len(EDGE_FIELDS)])
+        half = slice(parting, None) if is_edge else slice(parting)
         cells = dict(zip(header[half], row[half], strict=False))
-        start, end, label, node_id, labels = (cells.pop(name, "") for name in (*EDGE_FIELDS, *NODE_FIELDS))
+        first, second, *more = (cells.pop(name, "") for name in (EDGE_FIELDS if is_edge else NODE_FIELDS))
         properties = {name: _spelled(cell) for name, cell in cells.items() if cell}
-        if half.start:
-            return {"type": "relationship", "label": label, "start": start, "end": end, "properties": properties}
-        return {"type": "node", "id": node_id, "labels": labels_of(labels), "properties": properties}
+        if is_edge:
+            return {"type": "relationship", "start": first, "end": second, "label": more[0], "properties": properties}
+        return {"type": "node", "id": first, "labels": labels_of(second), "properties": properties}
 
 
 class NodeLink(ApocJson):

@@ -20,9 +20,9 @@ from pathlib import Path
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
 from orienteer.ingest.formats.rdf.graph import RdfGraph
+from orienteer.ingest.formats.rdf.nodes import Languages
 from orienteer.ingest.formats.rdf.parser import RdfDocument, is_rdf
 from orienteer.ingest.formats.rdf.triples import Triples
-from orienteer.ingest.formats.rdf.values import Languages
 from orienteer.ingest.formats.rdf.vocabulary import PredicateRoles
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import CodedColumn, EdgeBatch
-from orienteer.ingest.formats.rdf.nodes import Classes, RdfNodeMaker
+from orienteer.ingest.formats.rdf.nodes import Classes, Languages, RdfNodeMaker
 from orienteer.ingest.formats.rdf.parser import BASE
 from orienteer.ingest.formats.rdf.shapes import Shapes
-from orienteer.ingest.formats.rdf.triples import NO_GRAPH, FileRows, Grouped, Literals, Mask, Rows, Triples
-from orienteer.ingest.formats.rdf.values import Languages, Literal
+from orienteer.ingest.formats.rdf.triples import NO_GRAPH, FileRows, Grouped, Literal, Literals, Mask, Rows, Triples
 from orienteer.ingest.formats.rdf.vocabulary import OWL, PREFIXES, RDF, RDFS, RESERVED, Prefixes, type_names
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, shown
 from orienteer.ingest.report import SHOWN, RowPlace, Tally

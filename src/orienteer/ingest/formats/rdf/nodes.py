@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -9,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from orienteer.display import counted
 from orienteer.ingest.formats.rdf.parser import BASE
-from orienteer.ingest.formats.rdf.triples import BLANK, Grouped, Numbers, Statements
-from orienteer.ingest.formats.rdf.values import Languages, Literal
+from orienteer.ingest.formats.rdf.triples import BLANK, Grouped, Literal, Numbers, Statements
 from orienteer.ingest.formats.rdf.vocabulary import EMPTY, RDFS, SCHEMATIC, local_name
 from orienteer.ingest.tables.values import is_prose
 from orienteer.records import JsonValue, Node
@@ -68,6 +69,40 @@ class Classes:
 
 def _emptiness(iri: str) -> int:
     return 2 if iri in EMPTY else int(iri.startswith(SCHEMATIC))
+
+
+class Languages:
+    """Chooses among values in several languages, and counts what it leaves out."""
+
+    def __init__(self, wanted: str) -> None:
+        self.wanted = wanted.casefold()
+        self._regional = self.wanted + "-"
+        self._left: Counter[str] = Counter()
+
+    def choose(self, values: Sequence[Literal]) -> Sequence[Literal]:
+        """Choose among several values: those in the wanted language, then those without a language.
+
+        Where there are neither, those in the language that comes first.
+        """
+        if len(values) < 2 or not any(literal.kind[:1] == "@" for literal in values):
+            return values
+        own = [literal for literal in values if literal.language.casefold() == self.wanted]
+        own += [literal for literal in values if literal.language.casefold().startswith(self._regional)]
+        untold = [literal for literal in values if literal.kind[:1] != "@"]
+        chosen = own + untold or [literal for literal in values if literal.language == values[0].language]
+        if len(chosen) < len(values):
+            among = set(map(id, chosen))
+            self._left.update(literal.language for literal in values if id(literal) not in among)
+        return chosen
+
+    def note(self) -> list[str]:
+        """Return a line about the values that were left out, if any."""
+        if not self._left:
+            return []
+        some = ", ".join(f"{name} {count:,}" for name, count in self._left.most_common(5))
+        more = f" and {len(self._left) - 5} others" if len(self._left) > 5 else ""
+        left = counted(sum(self._left.values()), "value")
+        return [f"left out {left} in other languages than {self.wanted!r} ({some}{more}): --language picks another"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ statement; the literals wait in files and are taken up in the order of nodes.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -17,10 +18,12 @@ from numpy.typing import NDArray
 
 from orienteer.index.arrays import Folder, Strings, StringWriter, decode, encode
 from orienteer.ingest.bounds import check_ratio
+from orienteer.ingest.formats.elements import TRUTH
 from orienteer.ingest.formats.rdf.parser import PREFIXES, QuadBatch, RdfDocument
-from orienteer.ingest.formats.rdf.values import Literal
-from orienteer.ingest.formats.rdf.vocabulary import RDF, PredicateRoles
+from orienteer.ingest.formats.rdf.vocabulary import RDF, XSD, PredicateRoles
 from orienteer.ingest.report import Tally
+from orienteer.ingest.tables.values import numeric, plain
+from orienteer.records import JsonValue
 
 if TYPE_CHECKING:
     import pyoxigraph
@@ -32,6 +35,54 @@ BLANK = "_:"
 NO_GRAPH = -1
 Statement: TypeAlias = tuple[int, int, int, int, int]
 """Subject, predicate, object, graph, line. The object is a term, or the kind of a literal."""
+
+
+_WHOLE_NAMES = (
+    *("integer", "int", "long", "short", "byte", "unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte"),
+    *("nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger", "gYear"),
+)
+WHOLE = frozenset(XSD + name for name in _WHOLE_NAMES)
+BROKEN = frozenset(XSD + name for name in ("decimal", "double", "float"))
+DATED = frozenset(XSD + name for name in ("date", "gYearMonth"))
+BOOLEAN = f"{XSD}boolean"
+STRING = f"{XSD}string"
+_ZONE = re.compile(r"(?<=\d)(?:Z|[+-]\d\d:\d\d)$")
+
+
+class Literal(NamedTuple):
+    """One literal: its predicate's number, its text, and `@en`, or the IRI of its datatype."""
+
+    predicate: int
+    text: str
+    kind: str
+
+    @property
+    def is_text(self) -> bool:
+        """Return whether it is words, not a number or a date or a thing of a private datatype."""
+        return self.kind[:1] == "@" or self.kind == STRING
+
+    @property
+    def language(self) -> str:
+        """Return its language, empty if it has none."""
+        return self.kind[1:] if self.kind[:1] == "@" else ""
+
+    @property
+    def value(self) -> JsonValue:
+        """Return the JSON value; a literal that does not fit its datatype stays text, an empty text is None."""
+        text, kind = self.text, self.kind
+        if kind in WHOLE:
+            whole_number = numeric(text)
+            return whole_number if isinstance(whole_number, int) else text
+        if kind in BROKEN:
+            try:
+                return plain(float(text)) if "_" not in text else text
+            except ValueError:
+                return text
+        if kind == BOOLEAN:
+            return TRUTH.get(text.strip(), text)
+        if kind in DATED:
+            return _ZONE.sub("", text)  # a day is compared as a day
+        return text or None
 
 
 class FileRows(NamedTuple):
