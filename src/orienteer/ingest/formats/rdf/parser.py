@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -170,44 +170,28 @@ def _of_lines(raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[QuadBatch]
 
 
 def _parsed(content: bytes, first: int, form: RdfFormat, drop: Drop) -> QuadBatch:
+    """Parse lines together, or, if one is broken, each for itself: a quote left open takes those after it along."""
     from pyoxigraph import parse
 
+    lines = content.split(b"\n")
     try:
-        if content.count(b"<<(") > DEEPEST and any(map(_is_too_deep, content.split(b"\n"))):
-            return _one_by_one(content.split(b"\n"), first, form, drop)
+        if any(line.count(b"<<(") > DEEPEST for line in lines):
+            raise SyntaxError(TOO_DEEP)
         quads = list(parse(content, form, lenient=True))
-    except (SyntaxError, MemoryError):  # the parser's own bound of a term
-        return _one_by_one(content.split(b"\n"), first, form, drop)
-    if len(quads) == content.count(b"\n"):
+    except (SyntaxError, MemoryError) as error:  # too much memory is the parser's own bound of a term
+        if len(lines) > 1:
+            batches = [_parsed(line, number, form, drop) for number, line in enumerate(lines, first)]
+            return QuadBatch(*(list(chain.from_iterable(parts)) for parts in zip(*batches, strict=True)))
+        why = _reason(error) if isinstance(error, SyntaxError) else TOO_LONG
+        drop(MALFORMED, first, f"{shown(content[:_SHOWN].decode(errors='replace').rstrip())} ({why})")
+        return QuadBatch((), ())
+    if len(quads) == len(lines) - 1:
         return QuadBatch(quads, range(first, first + len(quads)))
-    lines = enumerate(content.split(b"\n"), first)
-    numbers = [number for number, line in lines if line.strip() and not line.lstrip().startswith(b"#")]
+    numbers = [
+        number for number, line in enumerate(lines, first) if line.strip() and not line.lstrip().startswith(b"#")
+    ]
     # Where two statements share a line nobody can say which is where: they count from the first of these lines.
     return QuadBatch(quads, numbers if len(numbers) == len(quads) else range(first, first + len(quads)))
-
-
-def _one_by_one(lines: Sequence[bytes], first: int, form: RdfFormat, drop: Drop) -> QuadBatch:
-    """Parse each line for itself: a quote that is never closed would take the lines after it along."""
-    from pyoxigraph import parse
-
-    quads: list[Quad] = []
-    numbers: list[int] = []
-    for number, line in enumerate(lines, first):
-        try:
-            if _is_too_deep(line):
-                raise SyntaxError(TOO_DEEP)
-            statements = list(parse(line, form, lenient=True))
-        except (SyntaxError, MemoryError) as error:
-            why = _reason(error) if isinstance(error, SyntaxError) else TOO_LONG
-            drop(MALFORMED, number, f"{shown(line[:_SHOWN].decode(errors='replace').rstrip())} ({why})")
-            continue
-        quads += statements
-        numbers += [number] * len(statements)
-    return QuadBatch(quads, numbers)
-
-
-def _is_too_deep(line: bytes) -> bool:
-    return line.count(b"<<(") > DEEPEST
 
 
 def _reason(error: SyntaxError) -> str:

@@ -69,13 +69,12 @@ class Prefixes:
     """Shortens IRIs by prefixes; the first that is declared for a namespace, and the longest namespace, wins."""
 
     def __init__(self, declared: Iterable[Mapping[str, str]]) -> None:
-        self._namespaces: dict[str, str] = {}
         self._by_namespace: dict[str, str] = {}
-        for prefixes in declared:
-            for prefix, namespace in prefixes.items():
-                if namespace and prefix not in self._namespaces and namespace not in self._by_namespace:
-                    self._namespaces[prefix] = namespace
-                    self._by_namespace[namespace] = prefix
+        known = set[str]()
+        for prefix, namespace in (pair for prefixes in declared for pair in prefixes.items()):
+            if namespace and prefix not in known and namespace not in self._by_namespace:
+                self._by_namespace[namespace] = prefix
+                known.add(prefix)
         longest = sorted(self._by_namespace, key=len, reverse=True)
         self._any = re.compile("|".join(map(re.escape, longest))) if longest else _NEVER
 
