@@ -121,12 +121,13 @@ class ApocJson(GraphReader):
             labels = [*map(str, labels)] if isinstance(labels, list) else [str(labels)]
             self.add_node(identifier(member.get("id")), labelled(properties, labels), self.line)
             return
-        ends = (end.get("id") if isinstance(end, Mapping) else end for end in map(member.get, ("start", "end")))
-        source, target = map(identifier, ends)
-        self.edge_names |= dict.fromkeys(properties)
+        start, end = member.get("start"), member.get("end")
+        source = identifier(start.get("id") if isinstance(start, dict) else start)
+        target = identifier(end.get("id") if isinstance(end, dict) else end)
+        if not properties.keys() <= self.edge_names.keys():
+            self.edge_names |= dict.fromkeys(properties)
         label = member.get("label")
-        kind = label if isinstance(label, str) else ""
-        self.add_edge(EdgeElement(source, target, kind, True, dict(properties), self.line))
+        self.add_edge(EdgeElement(source, target, label if isinstance(label, str) else "", True, properties, self.line))
 
 
 class ApocCsv(ApocJson):
@@ -142,7 +143,8 @@ class ApocCsv(ApocJson):
             try:
                 header = next(rows)
                 parting = header.index(EDGE_FIELDS[0])
-                for names in (header[:parting], header[parting:]):
+                halves = header[:parting], header[parting:]
+                for names in halves:
                     named(names, self.path)
                 self.edge_names = dict.fromkeys(header[parting + len(EDGE_FIELDS) :])
                 for row in rows:
@@ -151,21 +153,21 @@ class ApocCsv(ApocJson):
                     if not is_unicode("".join(row)):
                         self.drop(BAD_ENCODING, ",".join(row))
                     elif row:
-                        self.take(self._member(row, header, parting))
+                        self.take(self._member(row, *halves))
                         yield from self.taken()
             except csv.Error as error:
                 raise BadInput(f"{self.path}, line {rows.line_num}: {error}; is the file cut short?") from error
 
-    def _member(self, row: Sequence[str], header: Sequence[str], parting: int) -> Fields:
+    def _member(self, row: Sequence[str], of_node: Sequence[str], of_edge: Sequence[str]) -> Fields:
         """Return a row as a member of APOC's JSON; what it lacks at its end is empty."""
-        if len(row) > len(header):
+        parting = len(of_node)
+        if len(row) > parting + len(of_edge):
             raise BadInput(
-                f"{self.path}, line {self.place}: {len(row)} fields where {len(header)} are expected; "
+                f"{self.path}, line {self.place}: {len(row)} fields where {parting + len(of_edge)} are expected; "
                 "is a comma not quoted?"
             )
         is_edge = any(row[parting : parting + len(EDGE_FIELDS)])
-        half = slice(parting, None) if is_edge else slice(parting)
-        cells = dict(zip(header[half], row[half], strict=False))
+        cells = dict(zip(of_edge, row[parting:], strict=False) if is_edge else zip(of_node, row, strict=False))
         first, second, *more = (cells.pop(name, "") for name in (EDGE_FIELDS if is_edge else NODE_FIELDS))
         properties = {name: _spelled(cell) for name, cell in cells.items() if cell}
         if is_edge:

@@ -207,8 +207,10 @@ class ElementReader(GraphReader):
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         tag, above = self.names[name], self._open[-1]
-        above.text, above.is_markup = above.text or "".join(self.text), True
-        self.text.clear()
+        above.is_markup = True
+        if self.text:
+            above.text = above.text or "".join(self.text)
+            self.text.clear()
         owner = above.owner
         if tag in self.owners:
             around = owner if owner is None or owner.tag == "node" else owner.around
@@ -217,8 +219,9 @@ class ElementReader(GraphReader):
 
     def _end(self, name: str) -> None:
         ended = self._open.pop()
-        ended.text = ended.text or "".join(self.text)
-        self.text.clear()
+        if self.text:
+            ended.text = ended.text or "".join(self.text)
+            self.text.clear()
         self.take(ended)
 
     def _refuse_doctype(self, name: str, system: str | None, public: str | None, has_own: int) -> None:
