@@ -71,7 +71,7 @@ class Owner:
 
 @dataclass(slots=True)
 class XmlElement:
-    """An element whose end has come, or not yet."""
+    """Any element, with what is known of it so far."""
 
     tag: str
     attributes: dict[str, str]
