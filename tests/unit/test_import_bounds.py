@@ -23,7 +23,7 @@ from orienteer.ingest import (
     DelimitedText,
     DropCounts,
     EdgeElement,
-    ElementSource,
+    ElementMaker,
     GraphMl,
     JsonLines,
     XmlNames,
@@ -329,7 +329,7 @@ def test_a_node_knows_the_node_around_it(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "a.graphml"
     path.write_text(GRAPHML.format("", f'<node id="a"><graph>{inner}</graph></node><node id="d"/>'))
     reader = GraphMl(path, DropCounts())
-    reader._open = Elements()
+    reader._open = Elements(reader._open)
     edges = [(one.source, one.target) for one in reader.elements() if isinstance(one, EdgeElement)]
     assert edges == [("b", "a"), ("c", "a")]
     assert not Elements.walks
@@ -352,7 +352,7 @@ def test_rows_of_ever_new_keys_fill_no_square(tmp_path: Path) -> None:
 def test_edges_of_ever_new_attributes_fill_no_square(tmp_path: Path, monkeypatch) -> None:
     cells = []
     monkeypatch.setattr(
-        inside(ElementSource), "Batch", lambda columns, lines: cells.append(columns) or Batch(columns, lines)
+        inside(ElementMaker), "Batch", lambda columns, lines: cells.append(columns) or Batch(columns, lines)
     )
     edges = "".join(f'<edge source="a" target="b"><data key="k{number}">x</data></edge>' for number in range(3_000))
     path = tmp_path / "a.graphml"

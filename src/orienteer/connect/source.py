@@ -20,9 +20,8 @@ from orienteer.display import Count
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.edges import EdgeTable
-from orienteer.ingest.formats.apoc import LABELS, labelled
-from orienteer.ingest.formats.elements import EdgeElement, Fields, NodeElement
-from orienteer.ingest.formats.graph_file import AttributedGraph
+from orienteer.ingest.formats.element_maker import LABELS, AttributedGraph, labelled
+from orienteer.ingest.formats.elements import EdgeElement, ElementSource, Fields, NodeElement
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.importer import ImportOptions, imported
 from orienteer.ingest.report import EMPTY_ID, Ignored, Report, Tally
@@ -54,7 +53,7 @@ class DatabaseCounts:
 
 
 @dataclass(slots=True)
-class Database:
+class Database(ElementSource):
     """A database, from which nodes and edges are read."""
 
     server: Server
@@ -78,15 +77,13 @@ class Database:
     _vectors: Counter[str] = field(default_factory=Counter)
 
     node_type = LABELS
-    edge_type = ""
-    declares_edges = False
     types_edges = True
     files: tuple[Path, ...] = ()
+    path: str = field(init=False)
+    """The address."""
 
-    @property
-    def path(self) -> str:
-        """Return the address."""
-        return str(self.server.address)
+    def __post_init__(self) -> None:
+        self.path = str(self.server.address)
 
     def read(self, builder: GraphBuilder) -> Labels:
         """Read nodes, then edges. Raises `BadInput`, `BadOption`, `DatabaseAway`, `DatabaseRefused`."""
@@ -104,11 +101,11 @@ class Database:
             if self.see_rows is not None:
                 self.own_ids.append(node.own_id)
                 self.node_ids.append(node.id)
-            graph.add_node(node)
+            graph.add(node)
         for edge in self.edges(counts):
             if edge.line % TOLD_EVERY == 0:
                 builder.tell(READING_EDGES, edge.line)
-            graph.add_edge(edge)
+            graph.add(edge)
         graph.flush()
         if self.see_rows is not None:
             self.see_rows(builder.edges)

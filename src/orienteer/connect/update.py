@@ -37,8 +37,7 @@ from orienteer.graph.edges import EdgeTable, NodeNumbers, id_hashes
 from orienteer.graph.format import Manifest, is_graph, read_manifest, read_pointer
 from orienteer.graph.properties import encode_value
 from orienteer.graph.store import Graph
-from orienteer.ingest.formats.apoc import LABELS
-from orienteer.ingest.formats.element_maker import ElementMaker
+from orienteer.ingest.formats.element_maker import LABELS, ElementMaker
 from orienteer.ingest.formats.elements import EdgeElement
 from orienteer.ingest.importer import ImportOptions
 from orienteer.ingest.report import Tally, peak_bytes

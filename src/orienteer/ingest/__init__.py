@@ -81,7 +81,7 @@ __getattr__, __dir__, __all__ = face(
         "formats.arrow": "CODED_FROM, has_arrow",
         "formats.delimited": "DelimitedText, named as column_names",
         "formats.edge_list": "is_edge_list",
-        "formats.element_maker": "ElementSource",
+        "formats.element_maker": "ElementMaker",
         "formats.elements": "EdgeElement, NodeElement",
         "formats.files": "opened as open_unpacked",
         "formats.gexf": "Gexf",

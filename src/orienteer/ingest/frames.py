@@ -23,8 +23,8 @@ from orienteer.graph.properties import MISSING, json_value, node_id
 from orienteer.graph.store import Graph
 from orienteer.ingest import export, portable
 from orienteer.ingest.export import meta_of
+from orienteer.ingest.formats.element_maker import AttributedGraph
 from orienteer.ingest.formats.elements import EdgeElement, GraphReader, NodeElement
-from orienteer.ingest.formats.graph_file import AttributedGraph
 from orienteer.ingest.importer import ImportOptions, import_graph, imported
 from orienteer.ingest.portable import (
     FLAT_EDGE_FIELDS,
@@ -122,10 +122,7 @@ def write_network(path: Path, network: Any, *, force: bool = False) -> None:  # 
             else ExportedGraph(NETWORK, reader.meta, builder)
         )
         for element in reader.elements():
-            if isinstance(element, NodeElement):
-                graph.add_node(element)
-            else:
-                graph.add_edge(element)
+            graph.add(element)
         labels = graph.finish()
         if not builder.node_count:
             raise BadInput("the network has no nodes: a graph needs at least one")

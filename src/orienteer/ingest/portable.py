@@ -16,7 +16,7 @@ from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch, EdgeTable
 from orienteer.ingest.bounds import parsed
-from orienteer.ingest.formats.elements import EdgeElement, Fields, NodeElement
+from orienteer.ingest.formats.elements import EdgeElement, ElementGraph, Fields, NodeElement
 from orienteer.ingest.formats.files import require, stem
 from orienteer.ingest.formats.jsonl import JsonLines
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch, Reader, refusing
@@ -209,16 +209,16 @@ def from_json(text: str) -> Any:  # Any: JSON
         return text
 
 
-class ExportedGraph:
-    """Takes the elements of an exported GraphML file or network."""
+class ExportedGraph(ElementGraph):
+    """The graph of an exported GraphML file or network."""
 
     def __init__(self, path: Path, meta: Mapping[str, Any], builder: GraphBuilder) -> None:  # Any: JSON
         if meta.get("version") != VERSION:
             raise BadInput(
                 f"{path} is an export of version {meta.get('version')}; this reads {VERSION}: upgrade orienteer"
             )
-        self._path, self._meta, self._builder = path, meta, builder
-        self._waiting: list[EdgeElement] = []
+        super().__init__(builder)
+        self._path, self._meta = path, meta
 
     def add_node(self, element: NodeElement) -> None:
         """Add a node. Raises `BadInput` if the file was edited, and `DuplicateNode`."""
@@ -228,26 +228,20 @@ class ExportedGraph:
         except KeyError as error:
             raise BadInput(f"{self._path}, line {element.line}: {error} is missing; export the graph again") from error
         text, aliases = str(fields.pop("text", "")), fields.pop("aliases", ())
-        self._builder.add_node(Node(element.id, node_type, name, text, tuple(aliases), _properties(fields)))
-
-    def add_edge(self, element: EdgeElement) -> None:
-        """Add an edge, after its nodes."""
-        self._waiting.append(element)
-        if len(self._waiting) == EDGE_ROWS:
-            self._flush()
+        self.builder.add_node(Node(element.id, node_type, name, text, tuple(aliases), _properties(fields)))
 
     def finish(self) -> Labels:
         """Mark symmetric edge types, and return the labels of types."""
-        self._flush()
-        return finished(self._meta, self._builder.edges)
+        self.flush()
+        return finished(self._meta, self.builder.edges)
 
-    def _flush(self) -> None:
-        elements, self._waiting = self._waiting, []
+    def add_edges(self, elements: Sequence[EdgeElement]) -> None:
+        """Add edges, after their nodes. Raises `BadInput` if the file was edited."""
         missing = next((element for element in elements if "type" not in element.fields), None)
         if missing is not None:
             raise BadInput(f"{self._path}, line {missing.line}: 'type' is missing; export the graph again")
         extras = [_extras(element.fields) for element in elements]
-        self._builder.add_edges(
+        self.builder.add_edges(
             EdgeBatch(
                 [element.source for element in elements],
                 [str(element.fields["type"]) for element in elements],

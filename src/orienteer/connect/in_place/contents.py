@@ -22,8 +22,7 @@ from orienteer.cypher.kinds import quoted
 from orienteer.cypher.names import Catalog, PropertyColumn
 from orienteer.errors import BadOption, QueryStopped
 from orienteer.index.arrays import Rows
-from orienteer.ingest.formats.apoc import LABELS, labelled
-from orienteer.ingest.formats.element_maker import with_role
+from orienteer.ingest.formats.element_maker import LABELS, labelled, with_role
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables.columns import Columns, NodeRoles
 from orienteer.ingest.tables.nodes import DEFAULT_TYPE, NodeMaker

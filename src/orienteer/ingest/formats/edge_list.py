@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
@@ -21,12 +22,12 @@ from orienteer.errors import BadInput
 from orienteer.ingest.bounds import is_deep
 from orienteer.ingest.formats.files import opened_text, suffix
 from orienteer.ingest.formats.table import Batch, Drop, is_unicode, shown
+from orienteer.ingest.report import BAD_ENCODING
 from orienteer.ingest.tables.values import numeric
 
 SUFFIXES = (".edgelist", ".edges", ".el")
 COMMENTS = ("#", "%")
 SEPARATOR = re.compile(r"\s*,\s*|\s+")
-COLUMNS = ("source", "target", "weight")
 PEEKED = 1_000
 """Lines by which a list is told from a table."""
 HEAD = 1 << 18
@@ -40,11 +41,10 @@ class EdgeList:
 
     def columns(self, path: Path) -> tuple[str, ...]:
         """Return the names that the fields of the first line are given."""
-        with opened_text(path) as text:
-            first = next((fields for _, fields in _rows(text, path)), ())
-        if not 2 <= len(first) <= len(COLUMNS):
-            raise _refusal(path, 1, len(first))
-        return (*COLUMNS[:2], _third(first[2])) if len(first) > 2 else COLUMNS[:2]
+        first = next(self.batches(path, rows=1, drop=lambda *told: None, header=False), None)
+        if first is None:
+            raise _refusal(path, 1, 0)
+        return tuple(first.columns)
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Read the list in batches; a line of one field, or of more than three, is an error."""
@@ -78,38 +78,30 @@ def _rows(text: TextIO, path: Path) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(text, 1):
         line = line.strip()
         if line and not line.startswith(COMMENTS):
-            first = SEPARATOR.split(line, maxsplit=2)
-            # What networkx writes third has spaces of its own.
-            is_data = len(first) == 3 and first[2].startswith("{")
-            yield number, first if is_data else SEPARATOR.split(line)
+            fields = SEPARATOR.split(line, maxsplit=2)
+            if len(fields) == 3 and not fields[2].startswith("{"):  # what networkx writes third has spaces of its own
+                fields = SEPARATOR.split(line)
+            if not 2 <= len(fields) <= 3:
+                raise _refusal(path, number, len(fields))
+            yield number, fields
 
 
 def _batch(several: Sequence[tuple[int, list[str]]], path: Path, drop: Drop) -> Batch:
-    width = 2
     sound: list[tuple[int, list[str]]] = []
     for number, fields in several:
-        if not 2 <= len(fields) <= len(COLUMNS):
-            raise _refusal(path, number, len(fields))
         if is_unicode("".join(fields)):
             sound.append((number, fields))
-            width = max(width, len(fields))
         else:
-            drop("bad encoding", number, shown(" ".join(fields)))
+            drop(BAD_ENCODING, number, shown(" ".join(fields)))
     columns: dict[str, Sequence[Any]] = {  # Any: what Python's literals hold
-        name: [fields[place] for _, fields in sound] for place, name in enumerate(COLUMNS[:2])
+        name: [fields[place] for _, fields in sound] for place, name in enumerate(("source", "target"))
     }
-    lines = [number for number, _ in sound]
-    if width > 2:
-        thirds = [_value(fields[2], path, number) if len(fields) > 2 else None for number, fields in sound]
-        if any(isinstance(third, dict) for third in thirds):
-            columns["data"] = [third if isinstance(third, dict) else {"weight": third} for third in thirds]
-        else:
-            columns["weight"] = thirds
-    return Batch(columns, lines)
-
-
-def _third(text: str) -> str:
-    return "data" if text.startswith("{") else COLUMNS[2]
+    thirds = [_value(fields[2], path, number) if len(fields) > 2 else None for number, fields in sound]
+    if any(isinstance(third, dict) for third in thirds):
+        columns["data"] = [third if isinstance(third, dict) else {"weight": third} for third in thirds]
+    elif any(third is not None for third in thirds):
+        columns["weight"] = thirds
+    return Batch(columns, [number for number, _ in sound])
 
 
 def _value(text: str, path: Path, number: int) -> float | dict[str, Any]:  # Any: what Python's literals hold
@@ -119,10 +111,8 @@ def _value(text: str, path: Path, number: int) -> float | dict[str, Any]:  # Any
         return weight
     attributes = None
     if text.startswith("{") and len(text) <= LONGEST_DATA:
-        try:
+        with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             attributes = ast.literal_eval(text)
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            attributes = None
     if not isinstance(attributes, dict) or is_deep(attributes):
         raise BadInput(
             f"{path}, line {number}: {shown(text)} is no weight and no data of an edge; a list of triples "

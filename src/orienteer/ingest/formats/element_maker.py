@@ -5,60 +5,42 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
+from orienteer.display import counted
+from orienteer.errors import BadOption
+from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
-from orienteer.ingest.formats.elements import EdgeElement, NodeElement
+from orienteer.ingest.formats.elements import EdgeElement, ElementGraph, ElementSource, Fields, NodeElement
 from orienteer.ingest.formats.table import Batch
+from orienteer.ingest.portable import PROPERTY
 from orienteer.ingest.report import Tally
-from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, plainly
+from orienteer.ingest.tables import mirror
+from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, check_named, plainly
 from orienteer.ingest.tables.edges import EdgeMaker
-from orienteer.ingest.tables.nodes import NodeMaker
+from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.nodes import NodeMaker, add_once, explode
 from orienteer.records import Node
 
 SOURCE, TARGET, TYPE = "@source", "@target", "@type"
+OURS = {SOURCE, TARGET, TYPE}
 """Columns of what the format itself says of an edge."""
-
-
-class ElementSource(Protocol):
-    """What has to be known of the file, or the database, that elements come from."""
-
-    @property
-    def path(self) -> object:
-        """Return what it is called in messages."""
-
-    @property
-    def node_type(self) -> str:
-        """Return the attribute that holds the type of every node; empty for none."""
-
-    @property
-    def edge_type(self) -> str:
-        """Return the attribute that holds the type of every edge; empty for none."""
-
-    @property
-    def declares_edges(self) -> bool:
-        """Return whether every attribute of edges is known from the start."""
-
-    @property
-    def types_edges(self) -> bool:
-        """Return whether every edge has a type of its own, beside its attributes."""
-
-    edge_names: dict[str, None]
-    """Attributes of edges that are known so far, in order."""
+LABELS = "labels"
+"""The property of the labels that Neo4j gives a node: the first is its type."""
 
 
 class ElementMaker:
     """Makes nodes and edges of elements."""
 
-    def __init__(self, reader: ElementSource, columns: Columns, tally: Tally) -> None:
-        # The attributes of nodes are asked for one by one, those of edges have to be known: `reader` knows them now.
-        self._reader, self._columns, self._tally = reader, columns, tally
-        self.nodes = NodeMaker(with_role(columns, "node_type", reader.node_type), tally=tally)
+    def __init__(self, source: ElementSource, columns: Columns, tally: Tally) -> None:
+        # The attributes of nodes are asked for one by one, those of edges have to be known: the source knows them now.
+        self._source, self._columns, self._tally = source, columns, tally
+        self.nodes = NodeMaker(with_role(columns, "node_type", source.node_type), tally=tally)
         self.direction: dict[str, bool] = {}
         """Of each edge type whether it is directed."""
         self.second: dict[str, int] = {}
         """Edges by the types that were made for the second kind of a type."""
-        self._edges, self._type_column = self._edge_maker()
+        self._edges, self._type_column = edge_maker(source, columns, tally)
         self._seen: set[str] = set()
         """What earlier makers of edges have seen."""
 
@@ -70,12 +52,12 @@ class ElementMaker:
 
     def edges(self, elements: Sequence[EdgeElement]) -> EdgeBatch:
         """Make a batch of at least one edge."""
-        reader = self._reader
-        attributes = {name for element in elements for name in element.fields}
-        if not reader.declares_edges and not attributes <= reader.edge_names.keys():
+        source = self._source
+        attributes = dict.fromkeys(name for element in elements for name in element.fields)
+        if not source.declares_edges and not attributes.keys() <= source.edge_names.keys():
             self._seen |= self._edges.seen
-            reader.edge_names |= dict.fromkeys(name for element in elements for name in element.fields)
-            self._edges, self._type_column = self._edge_maker()
+            source.edge_names |= attributes
+            self._edges, self._type_column = edge_maker(source, self._columns, self._tally)
         batch = self._edges.of_batch(_batch(elements, self._type_column))
         pairs = [(name, element.is_directed) for name, element in zip(batch.types, elements, strict=True)]
         names = {pair: self._type(*pair) for pair in dict.fromkeys(pairs)}
@@ -87,23 +69,7 @@ class ElementMaker:
     @property
     def seen(self) -> set[str]:
         """Every attribute that said anything, or was declared."""
-        return (self.nodes.seen | self._edges.seen | self._seen | set(self._reader.edge_names)) - {SOURCE, TARGET, TYPE}
-
-    def _edge_maker(self) -> tuple[EdgeMaker, str]:
-        """Return the maker, and the column of the types: an attribute, else what the format itself says."""
-        reader = self._reader
-        columns = with_role(self._columns, "edge_type", reader.edge_type)
-        names = [name for name in reader.edge_names if name not in (SOURCE, TARGET, TYPE)]
-        is_told = columns.role("edge_type", "type") is not None or any(
-            EDGE_RANKS.get(plainly(name), ("", 0))[0] == "type" for name in names if not reader.types_edges
-        )
-        ours = {"source": SOURCE, "target": TARGET} | ({} if is_told else {"edge_type": TYPE})
-        with_ours = replace(columns, roles={**columns.roles, **ours})
-        roles = EdgeRoles.of([*ours.values(), *names], with_ours, reader.path)
-        if reader.types_edges:  # a word beside a type, and what rows repeat of their ends, are customs of tables
-            roles = replace(roles, display=None, source_sides={}, target_sides={})
-        maker = EdgeMaker(roles, columns, tally=self._tally, file=str(reader.path), is_text=False)
-        return maker, roles.type or TYPE
+        return (self.nodes.seen | self._edges.seen | self._seen | set(self._source.edge_names)) - OURS
 
     def _type(self, name: str, is_directed: bool) -> str:
         """Return the type of such an edge: a type of its own, if the type has edges of the other kind."""
@@ -112,6 +78,54 @@ class ElementMaker:
         own = f"{name} ({'directed' if is_directed else 'undirected'})"
         self.direction[own] = is_directed
         return own
+
+
+class AttributedGraph(ElementGraph):
+    """A graph of the elements of one file, or of one database, by the names of their attributes."""
+
+    def __init__(self, source: ElementSource, columns: Columns, builder: GraphBuilder, tally: Tally) -> None:
+        super().__init__(builder)
+        self._columns, self._tally, self._file = columns, tally, str(source.path)
+        self._maker = ElementMaker(source, columns, tally)
+
+    def add_node(self, element: NodeElement) -> None:
+        """Add a node. Raises `DuplicateNode`."""
+        add_once(self.builder, self._maker.node(element), self._tally, file=self._file, line=element.line)
+
+    def add_edges(self, elements: Sequence[EdgeElement]) -> None:
+        """Add edges, whose nodes were added before."""
+        self.builder.add_edges(self._maker.edges(elements))
+
+    def finish(self) -> Labels:
+        """Mark the types without direction, and clean the edges."""
+        self.flush()
+        maker, table = self._maker, self.builder.edges
+        explode([maker.nodes], self._columns, self.builder)
+        check_named(self._columns, maker.seen)
+        table.symmetric |= {name for name, is_directed in maker.direction.items() if not is_directed}
+        mirror.align(table)
+        mirror.clean(table, self._tally)
+        for own, count in maker.second.items():
+            kinds = ("directed", "undirected") if maker.direction[own] else ("undirected", "directed")
+            some = counted(count, f"{kinds[0]} edge")
+            self._tally.notes.append(f"gave {some} of a type that has {kinds[1]} ones, too, the type {own!r}")
+        return Labels()
+
+
+def edge_maker(source: ElementSource, columns: Columns, tally: Tally) -> tuple[EdgeMaker, str]:
+    """Return the maker, and the column of the types: an attribute, else what the format itself says."""
+    columns = with_role(columns, "edge_type", source.edge_type)
+    names = [name for name in source.edge_names if name not in OURS]
+    is_told = columns.role("edge_type", "type") is not None or any(
+        EDGE_RANKS.get(plainly(name), ("", 0))[0] == "type" for name in names if not source.types_edges
+    )
+    ours = {"source": SOURCE, "target": TARGET} | ({} if is_told else {"edge_type": TYPE})
+    with_ours = replace(columns, roles={**columns.roles, **ours})
+    roles = EdgeRoles.of([*ours.values(), *names], with_ours, source.path)
+    if source.types_edges:  # a word beside a type, and what rows repeat of their ends, are customs of tables
+        roles = replace(roles, display=None, source_sides={}, target_sides={})
+    maker = EdgeMaker(roles, columns, tally=tally, file=str(source.path), is_text=False)
+    return maker, roles.type or TYPE
 
 
 def _batch(elements: Sequence[EdgeElement], type_column: str) -> Batch:
@@ -142,3 +156,21 @@ def with_role(columns: Columns, role: str, column: str) -> Columns:
 def is_id(name: str) -> bool:
     """Return whether an attribute of this name holds ids of nodes."""
     return NODE_RANKS.get(plainly(name), ("", 0))[0] == "id"
+
+
+def refuse_ids(columns: Columns, source: object) -> None:
+    """Raise `BadOption` if the person names what the format itself tells."""
+    for role in ("id", "source", "target"):
+        if role in columns.roles:
+            raise BadOption(f"--column {role} has no meaning for {source}, which tells it: leave it out")
+
+
+def labelled(properties: Fields, labels: Sequence[str]) -> Fields:
+    """Return the fields of a node: its properties and its labels, beside which a property of that name has another."""
+    fields = {PROPERTY + name if name == LABELS else name: value for name, value in properties.items()}
+    return fields | ({LABELS: [*labels]} if labels else {})
+
+
+def labels_of(text: str) -> list[str]:
+    """Return the labels of a node as Neo4j writes them, a colon before each."""
+    return [label for label in text.split(":") if label]

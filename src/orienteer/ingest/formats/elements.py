@@ -3,16 +3,61 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from orienteer.graph.reserved import PART_OF
-from orienteer.ingest.formats.declared import TypedValues
-from orienteer.ingest.formats.table import shown
+from orienteer.display import counted
+from orienteer.graph.builder import GraphBuilder
+from orienteer.ingest.formats.table import EDGE_ROWS, is_sparse, shown
 from orienteer.ingest.report import EMPTY_ID, Tally
+from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.values import numeric
+from orienteer.records import JsonValue
 
 Fields: TypeAlias = dict[str, Any]  # Any: JSON
+
+
+NUMBERS = frozenset(
+    {"int", "integer", "long", "short", "byte", "float", "double", "decimal", "biginteger", "bigdecimal"}
+)
+BOOLEANS = frozenset({"boolean", "bool"})
+"""What GraphML, GEXF and Neo4j call the types that JSON has; everything else stays text."""
+TRUTH = {"true": True, "1": True, "false": False, "0": False}
+
+
+class TypedValues:
+    """Reads values by their declared types. What does not fit its type stays text, and is counted."""
+
+    def __init__(self) -> None:
+        self._misfits = 0
+        self._first = ""
+
+    def value(self, text: str, kind: str, *, name: str, line: int) -> JsonValue:
+        """Return the value that the text spells, the text itself where it spells none of that type."""
+        if kind in NUMBERS:
+            value = numeric(text)
+        elif kind in BOOLEANS:
+            value = TRUTH.get(text.strip().casefold())
+        else:
+            return text
+        if value is None and text.strip():
+            self._first = self._first or f"line {line}, {name}: {text[:60]!r} is no {kind}"
+            self._misfits += 1
+            return text
+        return value
+
+    def values(self, texts: Sequence[str], kind: str, *, name: str, lines: Sequence[int]) -> Sequence[JsonValue]:
+        """Return the values of a column."""
+        if kind not in NUMBERS and kind not in BOOLEANS:
+            return texts
+        return [self.value(text, kind, name=name, line=line) for text, line in zip(texts, lines, strict=True)]
+
+    def tell(self, tally: Tally, file: object) -> None:
+        """Note how many values did not fit."""
+        if self._misfits:
+            left = counted(self._misfits, "value")
+            tally.notes.append(f"{file}: left {left} as text, not of the type declared (first: {self._first})")
 
 
 class NodeElement(NamedTuple):
@@ -36,26 +81,33 @@ class EdgeElement(NamedTuple):
     line: int
 
 
-class GraphReader(ABC):
-    """Reads the nodes and edges of one file.
+class ElementSource:
+    """What is known of a file, or of a database, before its first node or edge."""
 
-    What the file declares is known before its first node or edge is.
-    """
+    node_type = ""
+    """The attribute that holds the type of every node, if the source follows a known custom; else empty."""
+    edge_type = ""
+    declares_edges = False
+    """The format declares every attribute of edges that may name their type; others are mere attributes."""
+    types_edges = False
+    """The format itself gives every edge a type, so that an attribute of such a name is a mere attribute."""
+
+    def __init__(self, path: object, edge_names: Iterable[str] = ()) -> None:
+        self.path = path
+        """What it is called in messages."""
+        self.edge_names = dict.fromkeys(edge_names)
+        """Attributes of edges that are known so far, in order."""
+
+
+class GraphReader(ElementSource, ABC):
+    """Reads the nodes and edges of one file."""
 
     def __init__(self, path: Path, tally: Tally) -> None:
-        self.path = path
+        super().__init__(path)
+        self.path: Path = path
         self.batch: list[NodeElement | EdgeElement] = []
         """What has been read and not yet been handed out."""
         self.typed = TypedValues()
-        self.edge_names: dict[str, None] = {}
-        """Attributes that are declared for edges, in order."""
-        self.node_type = ""
-        """The attribute that holds the type of every node, if the file follows a known custom; else empty."""
-        self.edge_type = ""
-        self.declares_edges = False
-        """The format declares every attribute of edges that may name their type; others are mere attributes."""
-        self.types_edges = False
-        """The format itself gives every edge a type, so that an attribute of such a name is a mere attribute."""
         self.meta: Mapping[str, Any] | None = None  # Any: JSON
         """What our own export says of the graph; None in a file by others."""
         self.place = 0
@@ -88,11 +140,49 @@ class GraphReader(ABC):
         else:
             self.drop(EMPTY_ID, f"{edge.source} -> {edge.target}")
 
-    def add_part(self, inner: str, outer: str, line: int) -> None:
-        """Hand out the edge from an inner node to the one that holds it."""
-        self.add_edge(EdgeElement(inner, outer, PART_OF, True, {}, line))
-
     def taken(self) -> list[NodeElement | EdgeElement]:
         """Return what has been read since the last time."""
         elements, self.batch = self.batch, []
         return elements
+
+
+class ElementGraph(ABC):
+    """Puts elements into a builder: nodes at once, edges many together."""
+
+    def __init__(self, builder: GraphBuilder) -> None:
+        self.builder = builder
+        self._waiting: list[EdgeElement] = []
+        self._names: set[str] = set()
+        """The attributes of those that wait: each of them has a cell for each."""
+        self._filled = 0
+        """Their cells that say something."""
+
+    @abstractmethod
+    def add_node(self, element: NodeElement) -> None:
+        """Add a node. Raises `DuplicateNode`, and `BadInput` for one that is not whole."""
+
+    @abstractmethod
+    def add_edges(self, elements: Sequence[EdgeElement]) -> None:
+        """Add at least one edge."""
+
+    @abstractmethod
+    def finish(self) -> Labels:
+        """Add what waits, clean the edges, and return the labels of types."""
+
+    def add(self, element: NodeElement | EdgeElement) -> None:
+        """Add a node, or an edge whose nodes were added before."""
+        if isinstance(element, NodeElement):
+            self.add_node(element)
+            return
+        self._waiting.append(element)
+        self._names |= element.fields.keys()
+        self._filled += len(element.fields)
+        if len(self._waiting) == EDGE_ROWS or is_sparse(len(self._names) * len(self._waiting), self._filled):
+            self.flush()
+
+    def flush(self) -> None:
+        """Add the edges so far."""
+        elements, self._waiting = self._waiting, []
+        self._names, self._filled = set(), 0
+        if elements:
+            self.add_edges(elements)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import DEEPEST
@@ -35,30 +34,30 @@ LEADS = {"INDI": ("FAM", ("child in family", "spouse in family")), "FAM": ("INDI
 
 def tables_of(path: Path) -> list[NestedTable]:
     """Return the tables of people and of families. Raises `BadInput` for a file that has neither."""
-    records: dict[str, list[dict[str, Any]]] = {tag: [] for tag in TABLES}  # Any: texts, and lists of texts
+    records: dict[str, list[dict[str, list[str]]]] = {tag: [] for tag in TABLES}
     stack: list[str] = []
-    record: dict[str, Any] | None = None
+    record: dict[str, list[str]] | None = None
     text, _ = read_text(path)
     for level, mark, tag, value in _lines(text):
         if level == 0:
             record = None
             if tag in TABLES:
-                record = {"id": mark.strip("@") or f"{tag}-{len(records[tag]) + 1}"}
+                record = {"id": [mark.strip("@") or f"{tag}-{len(records[tag]) + 1}"]}
                 records[tag].append(record)
         elif record is not None:
             del stack[level - 1 :]
-            if tag in ("CONC", "CONT") and not stack:
-                continue  # it goes on with nothing
-            if tag in ("CONC", "CONT"):
-                _go_on(record, " ".join(stack), ("\n" if tag == "CONT" else "") + value)
-                continue
-            stack.append(TAGS.get(tag, tag.lower()))
-            _add(record, " ".join(stack), value)
-    tables = [
-        NestedTable(TABLES[tag], tag, columns_of(rows), dict.fromkeys(LEADS[tag][1], (LEADS[tag][0], "id")))
-        for tag, rows in records.items()
-        if rows
-    ]
+            if tag not in ("CONC", "CONT"):
+                stack.append(TAGS.get(tag, tag.lower()))
+                _add(record, " ".join(stack), value)
+            elif stack:  # it goes on with the value before it
+                values = record.setdefault(" ".join(stack), [""])
+                values[-1] += ("\n" if tag == "CONT" else "") + value
+    tables = []
+    for tag, several in records.items():
+        rows = [{key: each[0] if len(each) == 1 else each for key, each in one.items()} for one in several]
+        if rows:
+            leads = dict.fromkeys(LEADS[tag][1], (LEADS[tag][0], "id"))
+            tables.append(NestedTable(TABLES[tag], tag, columns_of(rows), leads))
     if not tables:
         raise BadInput(f"{path} holds no person and no family: is it a GEDCOM file?")
     return tables
@@ -72,22 +71,12 @@ def _lines(text: str) -> Iterator[tuple[int, str, str, str]]:
             yield int(found[1]), found[2] or "", found[3].upper(), found[4] or ""
 
 
-def _add(record: dict[str, Any], key: str, value: str) -> None:
-    """Add a value to a record; what comes several times is a list."""
+def _add(record: dict[str, list[str]], key: str, value: str) -> None:
+    """Add a value to a record."""
     value = value.strip()
     if key == "name":
         value = re.sub(r" +", " ", value.replace("/", " ")).strip()  # slashes are about the surname
     elif re.fullmatch("@[^@]+@", value):
         value = value.strip("@")
-    if not value:
-        return
-    if key in record:
-        record[key] = [*(record[key] if isinstance(record[key], list) else [record[key]]), value]
-    else:
-        record[key] = value
-
-
-def _go_on(record: dict[str, Any], key: str, more: str) -> None:
-    """Add to the last value of a key."""
-    value = record.get(key, "")
-    record[key] = [*value[:-1], value[-1] + more] if isinstance(value, list) else value + more
+    if value:
+        record.setdefault(key, []).append(value)

@@ -11,7 +11,8 @@ import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import GeneratorType
+from typing import Any, TextIO, TypeAlias
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import DEEPEST, MOST_RECORD, too_long
@@ -22,7 +23,7 @@ from orienteer.ingest.report import BAD_ENCODING, Tally
 from orienteer.ingest.tables.values import identifier, numeric
 
 TOKEN = re.compile(
-    r'\s*(?:(?P<text>"[^"]*")|(?P<open>")|(?P<comment>#)|(?P<begin>\[)|(?P<end>\])|(?P<word>[^\s"\[\]]+))'
+    r'\s*(?:"(?P<text>[^"]*)"|(?P<open>")|(?P<comment>#)|(?P<begin>\[)|(?P<end>\])|(?P<word>[^\s"\[\]]+))'
 )
 NAME = re.compile(r"[A-Za-z_][\w.-]*")
 ENTITY = re.compile(r"&(?:(?P<name>[0-9A-Za-z]{1,40})|#(?P<decimal>[0-9]{1,7})|#x(?P<hexadecimal>[0-9A-Fa-f]{1,6}));")
@@ -34,8 +35,8 @@ EMPTY = frozenset({"[]", "()"})
 """What networkx writes for a list without members."""
 
 
-class _Several(list[Any]):  # Any: JSON
-    """The values of a key that came several times."""
+Members: TypeAlias = Iterator[tuple[str, Any]]  # Any: JSON, or the members of a list within
+Tokens: TypeAlias = Iterator[tuple[str, str]]
 
 
 class Gml(GraphReader):
@@ -43,136 +44,115 @@ class Gml(GraphReader):
 
     def __init__(self, path: Path, tally: Tally) -> None:
         super().__init__(path, tally)
-        self._is_directed = self._is_multigraph = False
-        self._graphs = 0
-        self._key = ""
-        """The key whose value comes next."""
-        self._open: list[tuple[str, Fields | None]] = []
-        """The lists around: the key of each, and its values where they are wanted."""
         self._characters = 0
         """Of the node or the edge that is being read."""
         self._is_bad = False
         """Its bytes are no UTF-8."""
-        self._text: list[str] | None = None
-        """Lines of a text whose end has not come yet."""
 
     def elements(self) -> Iterator[NodeElement | EdgeElement]:
         """Read the file. Raises `BadInput` if it is no GML, or not whole."""
+        graphs = 0
         with opened_text(self.path) as file:
-            for self.place, line in enumerate(file, 1):
-                self._characters += len(line)
-                if self._characters > MOST_RECORD:
-                    raise too_long(self.path, f"line {self.place:,}", "node or edge")
-                self._is_bad = self._is_bad or not is_unicode(line)
-                self._take(line)
-                yield from self.taken()
-        if self._open or self._text is not None or self._key:
-            raise BadInput(f"{self.path} ends within {self._open[0][0] if self._open else 'a value'}; is it cut short?")
-        if not self._graphs:
+            for key, value in self._members(self._tokens(file), ()):
+                if key != "graph" or not isinstance(value, GeneratorType):
+                    _value(value)
+                    continue
+                graphs += 1
+                if graphs > 1:
+                    self._refuse("a second graph begins; give each graph a file of its own")
+                yield from self._graph(value)
+        if not graphs:
             raise BadInput(f"{self.path} is no GML: it holds no `graph [`")
 
-    def _take(self, line: str) -> None:
-        """Take the tokens of a line."""
-        at = 0
-        if self._text is not None:
-            at = line.find('"') + 1
-            self._text.append(line[: at - 1] if at else line)
-            if not at:
+    def _tokens(self, file: TextIO) -> Tokens:
+        """Yield the tokens of the file and what each is."""
+        lines: list[str] | None = None  # of a text whose end has not come yet
+        for self.place, line in enumerate(file, 1):
+            self._characters += len(line)
+            if self._characters > MOST_RECORD:
+                raise too_long(self.path, f"line {self.place:,}", "node or edge")
+            self._is_bad = self._is_bad or not is_unicode(line)
+            at = 0
+            if lines is not None:
+                at = line.find('"') + 1
+                lines.append(line[: at - 1] if at else line)
+                if not at:
+                    continue
+                yield "text", "".join(lines)
+                lines = None
+            while (token := TOKEN.match(line, at)) and (kind := token.lastgroup) and kind != "comment":
+                at = token.end()
+                if kind == "open":
+                    lines = [line[at:]]
+                    break
+                yield kind, "a ]" if kind == "end" else token[kind]
+
+    def _members(self, tokens: Tokens, around: tuple[str, ...]) -> Members:
+        """Yield the keys and values of a list. A value that is a list comes as its members, to be taken at once."""
+        for kind, word in tokens:
+            if kind == "end" and around:
                 return
-            text, self._text = "".join(self._text), None
-            self._put(_unescaped(text))
-        while token := TOKEN.match(line, at):
-            at = token.end()
-            if token["comment"]:
-                return
-            if token["open"]:
-                self._text = [line[at:]]
-                self._value_here(token["open"])
-                return
-            self._take_token(token)
+            if kind != "word" or not NAME.fullmatch(word):
+                self._refuse(f"{shown(word)} stands where a key is expected")
+            kind, value = next(tokens, ("", ""))
+            number = numeric(value) if kind == "word" else None
+            if kind == "text":
+                yield word, _unescaped(value)
+            elif number is not None:
+                yield word, number
+            elif kind == "begin" and len(around) == DEEPEST:
+                self._refuse(f"more than {DEEPEST} values within values")
+            elif kind == "begin":
+                yield word, self._members(tokens, (*around, word))
+            elif kind:
+                self._refuse(f"{shown(value)} stands where the value of {word!r} is expected")
+        if around:
+            raise BadInput(f"{self.path} ends within {around[0]}; is it cut short?")
 
-    def _take_token(self, token: re.Match[str]) -> None:
-        if token["end"]:
-            self._end()
-        elif token["begin"]:
-            self._begin()
-        elif token["text"]:
-            self._put(_unescaped(token["text"][1:-1]))
-        elif self._key:
-            number = numeric(token["word"])
-            if number is None:
-                self._refuse(f"{shown(token['word'])} stands where the value of {self._key!r} is expected")
-            self._put(number)
-        elif NAME.fullmatch(token["word"]):
-            self._key = token["word"]
-        else:
-            self._refuse(f"{shown(token['word'])} stands where a key is expected")
-
-    def _begin(self) -> None:
-        self._value_here("[")
-        key, depth = self._key, len(self._open)
-        is_inner = depth > 1 and self._open[-1][1] is not None
-        if depth == DEEPEST:
-            self._refuse(f"more than {DEEPEST} values within values")
-        if depth == 0 and key == "graph":
-            self._graphs += 1
-            if self._graphs > 1:
-                self._refuse("a second graph begins; give each graph a file of its own")
-        is_element = depth == 1 and self._open[0][0] == "graph" and key in ("node", "edge")
-        is_wanted = is_element or (is_inner and not (depth == 2 and key.casefold() in DRAWN))
-        self._characters = 0 if is_element else self._characters
-        self._open.append((key, {} if is_wanted else None))
-        self._key = ""
-
-    def _end(self) -> None:
-        if self._key or not self._open:
-            self._refuse(
-                "a ] stands where " + (f"the value of {self._key!r}" if self._key else "a key") + " is expected"
-            )
-        key, fields = self._open.pop()
-        if fields is None:
-            return
-        if len(self._open) > 1:
-            self._key = key
-            self._put(fields)
-            return
-        self._characters, is_bad, self._is_bad = 0, self._is_bad, False
-        if is_bad:
-            self.drop(BAD_ENCODING, next((value for value in fields.values() if isinstance(value, str)), ""))
-        elif key == "node":
-            node_id = identifier(fields.pop("id", None))
-            self.add_node(node_id, _listed(fields), self.place)
-        else:
-            self._end_edge(fields)
-
-    def _end_edge(self, fields: Fields) -> None:
-        source, target = identifier(fields.pop("source", None)), identifier(fields.pop("target", None))
-        key = fields.pop("key", "") if self._is_multigraph else ""
-        kind = key if isinstance(key, str) else ""
-        self.add_edge(EdgeElement(source, target, kind, self._is_directed, _listed(fields), self.place))
-
-    def _put(self, value: Any) -> None:  # Any: JSON
-        """Take a value of the key before it."""
-        self._value_here(value)
-        key, self._key = self._key, ""
-        within, fields = self._open[-1] if self._open else ("", None)
-        if fields is not None:
-            if key not in fields:
-                fields[key] = value
-            elif isinstance(fields[key], _Several):
-                fields[key].append(value)
+    def _graph(self, members: Members) -> Iterator[NodeElement | EdgeElement]:
+        is_directed = is_multigraph = False
+        for key, value in members:
+            if key not in ("node", "edge") or not isinstance(value, GeneratorType):
+                is_true = _value(value) == 1
+                is_directed = is_true if key == "directed" else is_directed
+                is_multigraph = is_true if key == "multigraph" else is_multigraph
+                continue
+            self._characters = 0
+            fields = _fields(value, DRAWN)
+            self._characters, is_bad, self._is_bad = 0, self._is_bad, False
+            if is_bad:
+                self.drop(BAD_ENCODING, next((value for value in fields.values() if isinstance(value, str)), ""))
+            elif key == "node":
+                self.add_node(identifier(fields.pop("id", None)), fields, self.place)
             else:
-                fields[key] = _Several([fields[key], value])
-        elif len(self._open) == 1 and within == "graph":
-            self._is_directed = self._is_directed if key != "directed" else value == 1
-            self._is_multigraph = self._is_multigraph if key != "multigraph" else value == 1
-
-    def _value_here(self, value: Any) -> None:
-        if not self._key:
-            self._refuse(f"{shown(value)} stands where a key is expected")
+                source, target = identifier(fields.pop("source", None)), identifier(fields.pop("target", None))
+                kind = fields.pop("key", "") if is_multigraph else ""
+                kind = kind if isinstance(kind, str) else ""
+                self.add_edge(EdgeElement(source, target, kind, is_directed, fields, self.place))
+            yield from self.taken()
 
     def _refuse(self, why: str) -> None:
         raise BadInput(f"{self.path}, line {self.place:,}: {why}; write the graph again as GML")
+
+
+def _fields(members: Members, drawn: frozenset[str] = frozenset()) -> Fields:
+    """Return the values of a list by their keys, but how it is drawn; what comes several times is a list."""
+    several: dict[str, list[Any]] = {}  # Any: JSON
+    for key, member in members:
+        value = _value(member)
+        if not (isinstance(value, dict) and key.casefold() in drawn):
+            several.setdefault(key, []).append(value)
+    return {
+        key: values[0] if len(values) == 1 else [value for value in values if value != LIST]
+        for key, values in several.items()
+    }
+
+
+def _value(member: Any) -> Any:  # Any: JSON
+    """Return a value, of the members of a list what they hold."""
+    if isinstance(member, GeneratorType):
+        return _fields(member)
+    return [] if member in EMPTY else member
 
 
 def _unescaped(text: str) -> str:
@@ -185,16 +165,3 @@ def _character(entity: re.Match[str]) -> str:
         return html.unescape(entity[0])
     number = int(entity["decimal"]) if entity["decimal"] else int(entity["hexadecimal"], 16)
     return entity[0] if number > LAST_CHARACTER or number in SURROGATES else chr(number)
-
-
-def _listed(fields: Fields) -> Fields:
-    """Return the values of an element with its lists as lists: without what marks them."""
-    return {key: _plain(value) for key, value in fields.items()}
-
-
-def _plain(value: Any) -> Any:  # Any: JSON
-    if isinstance(value, dict):
-        return _listed(value)
-    if isinstance(value, list):
-        return [_plain(member) for member in value if member != LIST]
-    return [] if value in EMPTY else value

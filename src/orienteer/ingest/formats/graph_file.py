@@ -12,28 +12,23 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
-from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
-from orienteer.ingest.formats.apoc import ApocCsv, ApocJson, is_csv, is_json
-from orienteer.ingest.formats.element_maker import ElementMaker, ElementSource
-from orienteer.ingest.formats.elements import EdgeElement, GraphReader, NodeElement
+from orienteer.ingest.formats.element_maker import AttributedGraph, refuse_ids
+from orienteer.ingest.formats.elements import EdgeElement, ElementGraph, GraphReader
 from orienteer.ingest.formats.files import opened_text, suffix
 from orienteer.ingest.formats.gexf import Gexf
 from orienteer.ingest.formats.gml import Gml
 from orienteer.ingest.formats.graphml import GraphMl
-from orienteer.ingest.formats.node_link import NodeLink, is_node_link
-from orienteer.ingest.formats.table import EDGE_ROWS, is_sparse
+from orienteer.ingest.formats.node_link import ApocCsv, ApocJson, NodeLink, is_csv, is_json, is_node_link
 from orienteer.ingest.portable import ExportedGraph
 from orienteer.ingest.report import Tally
-from orienteer.ingest.tables import mirror
-from orienteer.ingest.tables.columns import Columns, check_named
+from orienteer.ingest.tables.columns import Columns
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.nodes import add_once, explode
 from orienteer.ingest.tables.plan import graphs
 
 MakeReader: TypeAlias = Callable[[Path, Tally], GraphReader]
@@ -42,19 +37,6 @@ READERS: Mapping[str, MakeReader] = {".graphml": GraphMl, ".gexf": Gexf, ".gml":
 JSON = frozenset({".json", ".jsonl", ".ndjson"})
 HEAD = 1 << 16
 """Characters by which a file of a common suffix is recognised."""
-
-
-class _Taker(Protocol):
-    """Makes a graph of elements."""
-
-    def add_node(self, element: NodeElement) -> None:
-        """Take a node."""
-
-    def add_edge(self, element: EdgeElement) -> None:
-        """Take an edge, whose nodes were taken before."""
-
-    def finish(self) -> Labels:
-        """Finish when all is read, and return the labels of types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +59,17 @@ class GraphFile:
         first = next(elements, None)
         if first is None:
             return Labels()  # the importer refuses a graph without nodes
-        graph = self._taker(reader, builder)
+        graph = self._graph(reader, builder)
         late, number = array("q"), 0
         for element in chain((first,), elements):
-            if isinstance(element, NodeElement):
-                graph.add_node(element)
-                continue
-            if builder.has(element.source) and builder.has(element.target):
-                graph.add_edge(element)
-            else:
-                late.append(number)
-            number += 1
+            if isinstance(element, EdgeElement):
+                number += 1
+                if not (builder.has(element.source) and builder.has(element.target)):
+                    late.append(number)
+                    continue
+            graph.add(element)
         for edge in self._numbered(late):
-            graph.add_edge(edge)
+            graph.add(edge)
         reader.typed.tell(self.tally, self.file)
         return graph.finish()
 
@@ -99,7 +79,7 @@ class GraphFile:
             raise BadInput(f"{self.file} has changed while it was read: import it again")
         return make(self.file, tally)
 
-    def _taker(self, reader: GraphReader, builder: GraphBuilder) -> _Taker:
+    def _graph(self, reader: GraphReader, builder: GraphBuilder) -> ElementGraph:
         columns = self.columns
         if reader.meta is None:
             refuse_ids(columns, self.file)
@@ -109,17 +89,14 @@ class GraphFile:
         return ExportedGraph(self.file, reader.meta, builder)
 
     def _numbered(self, numbers: array[int]) -> Iterator[EdgeElement]:
-        """Read the file again for the edges of these numbers, counted from 0 and rising."""
-        if not numbers:
-            return
-        wanted = iter(numbers)
-        next_number, number = next(wanted), 0
-        for element in self._reader(Tally()).elements():  # the first reading has counted what it drops
-            if isinstance(element, EdgeElement):
-                if number == next_number:
-                    yield element
-                    next_number = next(wanted, -1)
-                number += 1
+        """Read the file again for the edges of these numbers, counted from 1 and rising."""
+        if numbers:
+            elements = self._reader(Tally()).elements()  # the first reading has counted what it drops
+            edges = (element for element in elements if isinstance(element, EdgeElement))
+            before = 0
+            for number in numbers:
+                yield from islice(edges, number - before - 1, number - before)
+                before = number
 
 
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> GraphFile | None:
@@ -150,58 +127,3 @@ def reader_of(path: Path) -> MakeReader | None:
     if is_json(head):
         return ApocJson
     return NodeLink if name == ".json" and is_node_link(head, is_whole=len(head) < HEAD) else None
-
-
-class AttributedGraph:
-    """Takes the elements of one file, or of one database."""
-
-    def __init__(self, reader: ElementSource, columns: Columns, builder: GraphBuilder, tally: Tally) -> None:
-        self._reader, self._columns, self._builder, self._tally = reader, columns, builder, tally
-        self._maker = ElementMaker(reader, columns, tally)
-        self._waiting: list[EdgeElement] = []
-        self._names: set[str] = set()
-        """The attributes of those that wait: each of them has a cell for each."""
-        self._filled = 0
-        """Their cells that say something."""
-
-    def add_node(self, element: NodeElement) -> None:
-        """Take a node. Raises `DuplicateNode`."""
-        add_once(self._builder, self._maker.node(element), self._tally, file=str(self._reader.path), line=element.line)
-
-    def add_edge(self, element: EdgeElement) -> None:
-        """Take an edge, whose nodes were taken before."""
-        self._waiting.append(element)
-        self._names |= element.fields.keys()
-        self._filled += len(element.fields)
-        if len(self._waiting) == EDGE_ROWS or is_sparse(len(self._names) * len(self._waiting), self._filled):
-            self.flush()
-
-    def flush(self) -> None:
-        """Hand the edges so far to the builder."""
-        elements, self._waiting = self._waiting, []
-        self._names, self._filled = set(), 0
-        if elements:
-            self._builder.add_edges(self._maker.edges(elements))
-
-    def finish(self) -> Labels:
-        """Mark the types without direction, and clean the edges."""
-        self.flush()
-        maker = self._maker
-        explode([maker.nodes], self._columns, self._builder)
-        check_named(self._columns, maker.seen)
-        table = self._builder.edges
-        table.symmetric |= {name for name, is_directed in maker.direction.items() if not is_directed}
-        mirror.align(table)
-        mirror.clean(table, self._tally)
-        for own, count in maker.second.items():
-            kinds = ("directed", "undirected") if maker.direction[own] else ("undirected", "directed")
-            some = counted(count, f"{kinds[0]} edge")
-            self._tally.notes.append(f"gave {some} of a type that has {kinds[1]} ones, too, the type {own!r}")
-        return Labels()
-
-
-def refuse_ids(columns: Columns, source: Path) -> None:
-    """Raise `BadOption` if the person names what the format itself tells."""
-    for role in ("id", "source", "target"):
-        if role in columns.roles:
-            raise BadOption(f"--column {role} has no meaning for {source}, which tells it: leave it out")

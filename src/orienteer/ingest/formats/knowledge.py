@@ -18,10 +18,10 @@ import hashlib
 import math
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
-from typing import Any
+from itertools import chain, filterfalse, islice, pairwise
+from typing import Any, NamedTuple
 
 from orienteer.display import counted
 from orienteer.graph.builder import GraphBuilder
@@ -41,10 +41,11 @@ from orienteer.graph.reserved import (
 )
 from orienteer.ingest.extraction.merger import Key
 from orienteer.ingest.extraction.records import OBJECT, SUBJECT, entity_type, folded
+from orienteer.ingest.formats.graphml import JOINT
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.values import identifier, plain
+from orienteer.ingest.tables.values import finite, identifier, plain
 from orienteer.records import Edge, JsonValue, Node
 
 BROKEN = "dangling"
@@ -60,79 +61,60 @@ _ROLES: Mapping[str, Extra] = {role: {"properties": {"role": role}} for role in 
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """A piece of a text."""
+class KnowledgeRow:
+    """A row of a table, or an object of a store, of another program."""
 
-    id: str
-    text: str
-    name: str = ""
-    document: str = ""
-    order: int | None = None
-    """Its place in its document; None if the program does not tell."""
-    tokens: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Entity:
-    """An entity of the texts."""
-
-    key: str
-    """What relations and communities call it."""
-    name: str
-    type: str
-    text: str
-    sources: tuple[str, ...]
-    """Ids of the passages that speak of it."""
+    fields: Mapping[str, Any]  # Any: JSON, or whatever a Parquet file can hold
     place: RowPlace
 
+    def text(self, *names: str) -> str:
+        """Return the first of these fields that says something, as stripped text; empty for none."""
+        values = (plain(self.fields.get(name)) for name in names)
+        texts = (value.strip() if isinstance(value, str) else identifier(value) for value in values)
+        return next(filter(None, texts), "")
 
-@dataclass(frozen=True, slots=True)
-class EntityRelation:
-    """Two entities and a text about both."""
+    def name(self, *names: str) -> str:
+        """Return such a text without the quotation marks around it, which early versions of these programs kept."""
+        return unquoted(self.text(*names))
 
-    source: str
-    target: str
-    text: str
-    sources: tuple[str, ...]
-    place: RowPlace
-    keywords: tuple[str, ...] = ()
-    weight: float = 1.0
+    def parts(self, name: str, *separators: str) -> tuple[str, ...]:
+        """Return the members of a list, and the parts of what `<SEP>`, lines and other separators join; each once."""
+        value = plain(self.fields.get(name))
+        several = value if isinstance(value, list) else [] if value is None else [value]
+        joined = "\n".join(map(identifier, several))
+        for separator in (JOINT, *separators):
+            joined = joined.replace(separator, "\n")
+        return tuple(dict.fromkeys(filter(None, map(unquoted, joined.split("\n")))))
+
+    def number(self, name: str) -> float | None:
+        """Return a finite number, None for anything else."""
+        value = plain(self.fields.get(name))
+        return None if isinstance(value, str) else finite(value)
+
+    def whole(self, name: str) -> int | None:
+        """Return a whole number, None for anything else."""
+        number = self.number(name)
+        return None if number is None else int(number)
 
 
-@dataclass(frozen=True, slots=True)
-class HyperFact:
-    """A fact with any number of entities."""
+class Passage(NamedTuple):
+    """The document of a passage, and its place there; empty and None if the program does not tell."""
 
-    key: str
-    """What its members are tied to."""
-    text: str
-    sources: tuple[str, ...]
-    place: RowPlace
-    score: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Community:
-    """Entities that belong together, and the report on them."""
-
-    id: str
-    title: str
-    text: str
-    members: tuple[str, ...]
-    """Their keys."""
-    place: RowPlace
-    level: int | None = None
-    rating: float | None = None
+    document: str
+    order: int | None
 
 
 @dataclass(slots=True)
 class KnowledgeWriter:
-    """Takes the parts of a knowledge graph, passages first, then entities, and puts them into a builder."""
+    """Takes the parts of a knowledge graph, passages first, then entities, and puts them into a builder.
+
+    Entities and statements have keys, by which relations, members and communities name them. `sources` are ids of
+    passages, `place` is where the program says it.
+    """
 
     builder: GraphBuilder
     tally: Tally
     is_directed: bool = True
-    _documents: set[str] = field(default_factory=set)
     _passages: dict[str, Passage] = field(default_factory=dict)
     _entities: dict[str, str] = field(default_factory=dict)
     """Node ids by key."""
@@ -148,98 +130,119 @@ class KnowledgeWriter:
     """Edges that say nothing more when they are said twice."""
     _merged: int = 0
 
-    def add_document(self, document_id: str, name: str, properties: Mapping[str, JsonValue] | None = None) -> None:
+    def add_document(self, document_id: str, name: str, *, file: str = "") -> None:
         """Take a document. Its text stands in its passages."""
-        self._documents.add(document_id)
-        self.builder.add_node(Node(f"{DOCUMENT}:{document_id}", DOCUMENT, name, "", (), properties or {}))
+        properties: dict[str, JsonValue] = {"file": file} if file else {}
+        self.builder.add_node(Node(f"{DOCUMENT}:{document_id}", DOCUMENT, name, "", (), properties))
 
-    def add_passage(self, passage: Passage, place: RowPlace) -> None:
+    def add_passage(
+        self,
+        passage_id: str,
+        name: str,
+        text: str,
+        *,
+        document: str,
+        order: int | None,
+        tokens: int | None,
+        place: RowPlace,
+    ) -> None:
         """Take a passage, under its own id; its document comes before it."""
-        is_known = passage.document in self._documents
-        if passage.document and not is_known:
-            self._drop(place, passage.document)
-        stated: dict[str, JsonValue] = {
-            "document": f"{DOCUMENT}:{passage.document}" if is_known else None,
-            "order": passage.order,
-            "tokens": passage.tokens,
-        }
-        properties = {name: value for name, value in stated.items() if value is not None}
-        if not self.builder.add_node(Node(passage.id, CHUNK, passage.name, passage.text, (), properties)):
+        outer = f"{DOCUMENT}:{document}" if document else None
+        if outer is not None and not self.builder.has(outer):
+            self._drop(place, document)
+            document, outer = "", None
+        properties = _stated({"document": outer, "order": order, "tokens": tokens})
+        if self.builder.add_node(Node(passage_id, CHUNK, name, text, (), properties)):
+            self._passages[passage_id] = Passage(document, order)
+        else:
             self.tally.merge("duplicate", [place])
-            return
-        # Its text is on disk now.
-        self._passages[passage.id] = Passage(passage.id, "", "", passage.document if is_known else "", passage.order)
 
-    def add_entity(self, entity: Entity) -> None:
+    def add_entity(
+        self, key: str, name: str, stated_type: str, *, text: str, sources: Iterable[str], place: RowPlace
+    ) -> None:
         """Take an entity; one of the same name and type is the same. Of several keys the first keeps its meaning."""
-        kind = entity_type(entity.type)
-        node_id = Key(kind, folded(entity.name)).id
+        kind = entity_type(stated_type)
+        node_id = Key(kind, folded(name)).id
         node = self._waiting.get(node_id)
         if node is not None:
             self._merged += 1
-            text = "\n".join(dict.fromkeys([*node.text.splitlines(), *entity.text.splitlines()]))
-            names = tuple(dict.fromkeys((*node.aliases, entity.name)))
-            aliases = tuple(name for name in names if name != node.name)
-            self._waiting[node_id] = replace(node, text=text, aliases=aliases)
+            lines = dict.fromkeys([*node.text.splitlines(), *text.splitlines()])
+            names = dict.fromkeys((*node.aliases, name))
+            aliases = tuple(alias for alias in names if alias != node.name)
+            self._waiting[node_id] = replace(node, text="\n".join(lines), aliases=aliases)
         else:
-            self._waiting[node_id] = Node(node_id, kind, entity.name, entity.text)
-            self._names[node_id] = entity.name
-        self._entities.setdefault(entity.key, node_id)
-        self._mentions += [(source, node_id) for source in self._known(entity.sources, entity.place)]
+            self._waiting[node_id] = Node(node_id, kind, name, text)
+            self._names[node_id] = name
+        self._entities.setdefault(key, node_id)
+        self._mentions += [(source, node_id) for source in self._known(sources, place)]
 
-    def add_relation(self, relation: EntityRelation) -> None:
+    def add_relation(
+        self,
+        ends: tuple[str, str],
+        text: str,
+        *,
+        sources: Iterable[str],
+        place: RowPlace,
+        keywords: Sequence[str] = (),
+        weight: float = 1.0,
+    ) -> None:
         """Take a relation, as a statement and as an edge; its entities come before it."""
         self._settle()
-        source, target = (self._entities.get(end) for end in (relation.source, relation.target))
+        source, target = map(self._entities.get, ends)
         if source is None or target is None:
-            self._drop(relation.place, f"{relation.source} -> {relation.target}")
+            self._drop(place, " -> ".join(ends))
             return
-        sources = self._known(relation.sources, relation.place)
-        fact = self._fact(relation, source, target)
-        for passage in sources:
-            self._tie(passage, STATES, fact.id)
-        if not self.builder.add_node(fact):
-            self.tally.merge("duplicate", [relation.place.model_copy(update={"value": shown(fact.name)})])
+        known = self._known(sources, place)
+        names = [self._names[source], self._names[target]]
+        sentence = text or f"{names[0]} is related to {names[1]}."
+        properties: dict[str, JsonValue] = {"keywords": list(keywords)} if keywords else {}
+        fact_id = _fact_id(source, target, sentence, *keywords)
+        if not self._add_fact(Node(fact_id, FACT, " – ".join(names), sentence, (), properties), known, place):
             return
-        ends = {target: OBJECT, source: SUBJECT}  # one of both is tied once
-        for end, role in reversed(ends.items()):
-            self._tie(fact.id, MEMBER, end, _ROLES[role] if self.is_directed else None)
-        properties = {**fact.properties, **({"sources": list(sources)} if sources else {})}
-        edge = Edge(source, RELATED_TO, target, relation.text, relation.weight, properties)
+        roles = {target: OBJECT, source: SUBJECT}  # one of both is tied once
+        for end, role in reversed(roles.items()):
+            self._tie(fact_id, MEMBER, end, _ROLES[role] if self.is_directed else None)
+        properties = {**properties, **({"sources": list(known)} if known else {})}
+        edge = Edge(source, RELATED_TO, target, text, weight, properties)
         self._edges.append((source, RELATED_TO, target, edge.extras or None))
 
-    def add_statement(self, statement: HyperFact) -> None:
+    def add_statement(
+        self, key: str, text: str, *, sources: Iterable[str], place: RowPlace, score: float | None
+    ) -> None:
         """Take a statement; of several with the same words the first stays, with the sources of all."""
-        digest = hashlib.blake2b(statement.text.encode(), digest_size=HASH_BYTES)
-        node_id = self._facts[statement.key] = f"{FACT}:{digest.hexdigest()}"
-        for passage in self._known(statement.sources, statement.place):
-            self._tie(passage, STATES, node_id)
-        name = textwrap.shorten(statement.text, SHORT, placeholder=" ...")
-        if self.builder.has(node_id):
-            self.tally.merge("duplicate", [statement.place.model_copy(update={"value": shown(name)})])
-            return
-        properties: dict[str, JsonValue] = {} if statement.score is None else {"score": statement.score}
-        self.builder.add_node(Node(node_id, FACT, name, statement.text, (), properties))
+        node_id = self._facts[key] = _fact_id(text)
+        name = textwrap.shorten(text, SHORT, placeholder=" ...")
+        properties: dict[str, JsonValue] = {} if score is None else {"score": score}
+        self._add_fact(Node(node_id, FACT, name, text, (), properties), self._known(sources, place), place)
 
-    def add_member(self, statement: str, entity: str, weight: float, place: RowPlace) -> None:
+    def add_member(self, statement: str, entity: str, *, weight: float, place: RowPlace) -> None:
         """Tie a statement to an entity; both come before."""
         if statement in self._facts and entity in self._entities:
             self._tie(self._facts[statement], MEMBER, self._entities[entity], _weighted(weight))
         else:
             self._drop(place, f"{statement} -> {entity}")
 
-    def add_community(self, community: Community) -> None:
-        """Take a community; its entities come before it."""
+    def add_community(
+        self,
+        community: str,
+        title: str,
+        text: str,
+        *,
+        members: Iterable[str],
+        place: RowPlace,
+        level: int | None,
+        rating: float | None,
+    ) -> None:
+        """Take a community and the report on it; its entities come before it."""
         self._settle()
-        stated = {"level": community.level, "rating": community.rating}
-        properties: dict[str, JsonValue] = {name: value for name, value in stated.items() if value is not None}
-        node_id = f"{COMMUNITY}:{community.id}"
-        self.builder.add_node(Node(node_id, COMMUNITY, community.title, community.text, (), properties))
-        for key in dict.fromkeys(community.members):
+        node_id = f"{COMMUNITY}:{community}"
+        properties = _stated({"level": level, "rating": rating})
+        self.builder.add_node(Node(node_id, COMMUNITY, title or f"Community {community}", text, (), properties))
+        for key in dict.fromkeys(members):
             if key in self._entities:
                 self._tie(self._entities[key], "in_community", node_id)
             else:
-                self._drop(community.place, key)
+                self._drop(place, key)
 
     def finish(self) -> Labels:
         """Write all edges. Only passages count for the rarity of words, as in a graph of `orienteer build`."""
@@ -259,15 +262,14 @@ class KnowledgeWriter:
 
     def _parts(self) -> Iterator[EdgeRow]:
         """Tie passages to their documents, and each to the one after it."""
-        several: defaultdict[str, list[Passage]] = defaultdict(list)
-        for passage in self._passages.values():
+        several: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+        for passage_id, passage in self._passages.items():
             if passage.document:
-                yield passage.id, PART_OF, f"{DOCUMENT}:{passage.document}", None
+                yield passage_id, PART_OF, f"{DOCUMENT}:{passage.document}", None
                 if passage.order is not None:
-                    several[passage.document].append(passage)
+                    several[passage.document].append((passage.order, passage_id))
         for parts in several.values():
-            parts.sort(key=lambda passage: (passage.order or 0, passage.id))
-            yield from ((passage.id, NEXT, after.id, None) for passage, after in zip(parts, parts[1:], strict=False))
+            yield from ((before, NEXT, after, None) for (_, before), (_, after) in pairwise(sorted(parts)))
 
     def _mentioned(self) -> Iterator[EdgeRow]:
         """Tie passages to their entities, by the rarity of these."""
@@ -286,24 +288,23 @@ class KnowledgeWriter:
             self.builder.add_node(node)
         self._waiting.clear()
 
-    def _fact(self, relation: EntityRelation, source: str, target: str) -> Node:
-        names = [self._names[end] for end in (source, target)]
-        sentence = relation.text or f"{names[0]} is related to {names[1]}."
-        digest = hashlib.blake2b(
-            "\0".join((source, target, sentence, *relation.keywords)).encode(), digest_size=HASH_BYTES
-        )
-        keywords: dict[str, JsonValue] = {"keywords": list(relation.keywords)} if relation.keywords else {}
-        return Node(f"{FACT}:{digest.hexdigest()}", FACT, " – ".join(names), sentence, (), keywords)
+    def _add_fact(self, fact: Node, sources: Iterable[str], place: RowPlace) -> bool:
+        """Add a fact with its sources; return whether it is new."""
+        for passage in sources:
+            self._tie(passage, STATES, fact.id)
+        is_new = not self.builder.has(fact.id)
+        if is_new:
+            self.builder.add_node(fact)
+        else:
+            self.tally.merge("duplicate", [place.model_copy(update={"value": shown(fact.name)})])
+        return is_new
 
     def _known(self, sources: Iterable[str], place: RowPlace) -> tuple[str, ...]:
         """Return the passages that are there, each once, and count those that are not."""
-        passages = []
-        for passage in dict.fromkeys(sources):
-            if passage in self._passages:
-                passages.append(passage)
-            else:
-                self._drop(place, passage)
-        return tuple(passages)
+        several = dict.fromkeys(sources)
+        for passage in filterfalse(self._passages.__contains__, several):
+            self._drop(place, passage)
+        return tuple(passage for passage in several if passage in self._passages)
 
     def _drop(self, place: RowPlace, value: str) -> None:
         self.tally.drop(BROKEN, [place.model_copy(update={"value": shown(value)})])
@@ -314,10 +315,12 @@ def _weighted(weight: float) -> Extra | None:
     return {"weight": weight} if weight != 1.0 else None
 
 
-def text_of_value(value: Any) -> str:  # Any: JSON, or whatever a Parquet file can hold
-    """Return a value as stripped text; empty for nothing."""
-    text = plain(value)
-    return text.strip() if isinstance(text, str) else identifier(text)
+def _stated(values: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _fact_id(*words: str) -> str:
+    return f"{FACT}:{hashlib.blake2b(chr(0).join(words).encode(), digest_size=HASH_BYTES).hexdigest()}"
 
 
 def unquoted(text: str) -> str:

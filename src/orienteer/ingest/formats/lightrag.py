@@ -15,29 +15,19 @@ vectors in `vdb_*.json` are of LightRAG's own texts and of an embedder that it d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path, PurePath
-from typing import Any
 
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.ingest.formats.elements import EdgeElement, NodeElement
 from orienteer.ingest.formats.files import whole_json
 from orienteer.ingest.formats.graphml import JOINT, GraphMl
-from orienteer.ingest.formats.knowledge import (
-    Community,
-    Entity,
-    EntityRelation,
-    HyperFact,
-    KnowledgeWriter,
-    Passage,
-    text_of_value,
-    unquoted,
-)
+from orienteer.ingest.formats.knowledge import KnowledgeRow, KnowledgeWriter, unquoted
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.values import finite, identifier
 
 GRAPH = "graph_chunk_entity_relation.graphml"
 CHUNKS, DOCUMENTS = "kv_store_text_chunks.json", "kv_store_full_docs.json"
@@ -47,8 +37,6 @@ HYPEREDGE, HYPEREDGE_ID = "hyperedge", "<hyperedge>"
 """HyperGraphRAG's role of a statement, and how the ids of statements begin."""
 NO_FILE = frozenset({"", "unknown_source", "custom_kg", "no-file-path"})
 """What LightRAG writes where it knows no file."""
-
-Fields = Mapping[str, Any]  # Any: JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,110 +60,91 @@ class WorkingDirectory:
         self._read_passages(writer)
         nodes = [element for element in elements if isinstance(element, NodeElement)]
         statements = {node.id for node in nodes if node.fields.get("role") == HYPEREDGE}
-        more = self._sources(ENTITY_CHUNKS)
-        for node in nodes:
-            if node.id not in statements:
-                writer.add_entity(self._entity(node, more.get(node.id, ())))
-        for node in nodes:
-            if node.id in statements:
-                writer.add_statement(self._statement(node))
-        more = self._sources(RELATION_CHUNKS)
-        for edge in edges:
-            ends = edge.source, edge.target
-            if not statements.isdisjoint(ends):
-                statement, entity = ends if edge.source in statements else ends[::-1]
-                writer.add_member(statement, entity, _weight(edge.fields), self._place(GRAPH, edge.line))
-                continue
-            keys = (JOINT.join(pair) for pair in (ends, ends[::-1]))
-            writer.add_relation(self._relation(edge, next((more[key] for key in keys if key in more), ())))
-        for community in self._communities():
-            writer.add_community(community)
+        self._read_nodes(nodes, statements, writer)
+        self._read_edges(edges, statements, writer)
+        for key, row in self._store(REPORTS):
+            report = row.fields.get("report_json")
+            inner = KnowledgeRow(report if isinstance(report, dict) else {}, row.place)
+            rating = inner.number("rating")
+            writer.add_community(
+                key,
+                inner.text("title") or row.text("title"),
+                row.text("report_string"),
+                members=row.parts("nodes"),
+                place=row.place,
+                level=row.whole("level"),
+                rating=row.number("occurrence") if rating is None else rating,
+            )
         return writer.finish()
 
     def _read_passages(self, writer: KnowledgeWriter) -> None:
         chunks = self._store(CHUNKS)
-        files = {identifier(fields.get("full_doc_id")): _file(fields) for fields in chunks.values()}
-        for key, fields in self._store(DOCUMENTS).items():
-            file = _file(fields) or files.get(key, "")
-            writer.add_document(key, PurePath(file).stem or key, {"file": file} if file else None)
-        for number, (key, fields) in enumerate(chunks.items(), 1):
-            order, tokens = (fields.get(name) for name in ("chunk_order_index", "tokens"))
-            passage = Passage(
-                id=key,
-                text=text_of_value(fields.get("content")),
-                name=PurePath(_file(fields)).stem,
-                document=identifier(fields.get("full_doc_id")),
-                order=order if isinstance(order, int) else None,
-                tokens=tokens if isinstance(tokens, int) else None,
+        files = {row.text("full_doc_id"): _file(row) for _, row in chunks}
+        for key, row in self._store(DOCUMENTS):
+            file = _file(row) or files.get(key, "")
+            writer.add_document(key, PurePath(file).stem or key, file=file)
+        for key, row in chunks:
+            writer.add_passage(
+                key,
+                PurePath(_file(row)).stem,
+                row.text("content"),
+                document=row.text("full_doc_id"),
+                order=row.whole("chunk_order_index"),
+                tokens=row.whole("tokens"),
+                place=row.place,
             )
-            writer.add_passage(passage, self._place(CHUNKS, number))
 
-    def _entity(self, node: NodeElement, more: tuple[str, ...]) -> Entity:
-        fields = node.fields
-        return Entity(
-            key=node.id,
-            name=unquoted(text_of_value(fields.get("entity_id")) or node.id),
-            type=unquoted(text_of_value(fields.get("entity_type"))),
-            text="\n".join(_parted(fields.get("description"))),
-            sources=(*_parted(fields.get("source_id")), *more),
-            place=self._place(GRAPH, node.line),
-        )
+    def _read_nodes(self, nodes: Sequence[NodeElement], statements: Collection[str], writer: KnowledgeWriter) -> None:
+        """Read entities, then statements."""
+        more = self._sources(ENTITY_CHUNKS)
+        for node in sorted(nodes, key=lambda node: node.id in statements):
+            row = self._row(node)
+            sources = row.parts("source_id")
+            if node.id in statements:
+                text, score = unquoted(node.id.removeprefix(HYPEREDGE_ID)), row.number("weight")
+                writer.add_statement(node.id, text, sources=sources, place=row.place, score=score)
+            else:
+                name, text = row.name("entity_id") or unquoted(node.id), "\n".join(row.parts("description"))
+                sources = (*sources, *more.get(node.id, ()))
+                writer.add_entity(node.id, name, row.name("entity_type"), text=text, sources=sources, place=row.place)
 
-    def _statement(self, node: NodeElement) -> HyperFact:
-        score = node.fields.get("weight")
-        return HyperFact(
-            key=node.id,
-            text=unquoted(node.id.removeprefix(HYPEREDGE_ID)),
-            sources=tuple(_parted(node.fields.get("source_id"))),
-            place=self._place(GRAPH, node.line),
-            score=None if isinstance(score, str) else finite(score),
-        )
-
-    def _relation(self, edge: EdgeElement, more: tuple[str, ...]) -> EntityRelation:
-        fields = edge.fields
-        keywords = [word.strip() for part in _parted(fields.get("keywords")) for word in part.split(",")]
-        return EntityRelation(
-            source=edge.source,
-            target=edge.target,
-            text="\n".join(_parted(fields.get("description"))),
-            sources=(*_parted(fields.get("source_id")), *more),
-            place=self._place(GRAPH, edge.line),
-            keywords=tuple(dict.fromkeys(filter(None, keywords))),
-            weight=_weight(fields),
-        )
-
-    def _communities(self) -> Iterator[Community]:
-        for number, (key, fields) in enumerate(self._store(REPORTS).items(), 1):
-            level, rating = (fields.get(name) for name in ("level", "occurrence"))
-            report = fields.get("report_json")
-            titled = text_of_value(report.get("title")) if isinstance(report, dict) else ""
-            if isinstance(report, dict) and isinstance(report.get("rating"), int | float):
-                rating = report["rating"]
-            yield Community(
-                id=key,
-                title=titled or text_of_value(fields.get("title")) or f"Community {key}",
-                text=text_of_value(fields.get("report_string")),
-                members=tuple(map(identifier, fields.get("nodes") or ())),
-                place=self._place(REPORTS, number),
-                level=level if isinstance(level, int) else None,
-                rating=None if isinstance(rating, str) else finite(rating),
+    def _read_edges(self, edges: Iterable[EdgeElement], statements: Collection[str], writer: KnowledgeWriter) -> None:
+        """Read the members of statements, and relations."""
+        more = self._sources(RELATION_CHUNKS)
+        for edge in edges:
+            row, ends = self._row(edge), (edge.source, edge.target)
+            weight = row.number("weight")
+            weight = 1.0 if weight is None else weight
+            if edge.source in statements or edge.target in statements:
+                statement, entity = ends if edge.source in statements else ends[::-1]
+                writer.add_member(statement, entity, weight=weight, place=row.place)
+                continue
+            keys = (JOINT.join(pair) for pair in (ends, ends[::-1]))
+            writer.add_relation(
+                ends,
+                "\n".join(row.parts("description")),
+                sources=(*row.parts("source_id"), *next((more[key] for key in keys if key in more), ())),
+                place=row.place,
+                keywords=row.parts("keywords", ","),
+                weight=weight,
             )
+
+    def _row(self, element: NodeElement | EdgeElement) -> KnowledgeRow:
+        return KnowledgeRow(element.fields, RowPlace(file=str(self.folder / GRAPH), line=element.line, value=""))
 
     def _sources(self, name: str) -> dict[str, tuple[str, ...]]:
-        return {key: tuple(map(identifier, fields.get("chunk_ids") or ())) for key, fields in self._store(name).items()}
+        return {key: row.parts("chunk_ids") for key, row in self._store(name)}
 
-    def _store(self, name: str) -> dict[str, Fields]:
-        """Return the content of a store; empty without its file. Raises `BadInput`."""
+    def _store(self, name: str) -> list[tuple[str, KnowledgeRow]]:
+        """Return the objects of a store by their keys; nothing without its file. Raises `BadInput`."""
         path = self.folder / name
         if not path.is_file():
-            return {}
+            return []
         store = whole_json(path, self.tally.dropping(str(path)))
         if not isinstance(store, dict) or not all(isinstance(fields, dict) for fields in store.values()):
             raise BadInput(f"{path} is no store of LightRAG's: an object of objects is expected")
-        return store
-
-    def _place(self, name: str, line: int) -> RowPlace:
-        return RowPlace(file=str(self.folder / name), line=line, value="")
+        places = (RowPlace(file=str(path), line=number, value="") for number in count(1))
+        return [(key, KnowledgeRow(fields, next(places))) for key, fields in store.items()]
 
 
 def recognize(source: Path, tally: Tally) -> WorkingDirectory | None:
@@ -184,20 +153,7 @@ def recognize(source: Path, tally: Tally) -> WorkingDirectory | None:
     return WorkingDirectory(source, tally) if is_one else None
 
 
-def _parted(value: Any) -> list[str]:  # Any: JSON
-    """Return the parts of what `<SEP>` joins; the reader of GraphML has parted some of it already."""
-    several = value if isinstance(value, list) else [text_of_value(value)]
-    parts = (part.strip() for joined in several for part in str(joined).replace(JOINT, "\n").split("\n"))
-    return list(dict.fromkeys(part for part in map(unquoted, parts) if part))
-
-
-def _weight(fields: Fields) -> float:
-    weight = fields.get("weight")
-    number = None if isinstance(weight, str) else finite(weight)
-    return 1.0 if number is None else number
-
-
-def _file(fields: Fields) -> str:
+def _file(row: KnowledgeRow) -> str:
     """Return the first file that something is from; empty if LightRAG knows none."""
-    files = _parted(fields.get("file_path"))
-    return files[0] if files and files[0] not in NO_FILE else ""
+    file = next(iter(row.parts("file_path")), "")
+    return "" if file in NO_FILE else file

@@ -18,24 +18,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from orienteer.graph.builder import GraphBuilder
 from orienteer.ingest.extraction.records import entity_type
-from orienteer.ingest.formats.knowledge import (
-    Community,
-    Entity,
-    EntityRelation,
-    KnowledgeWriter,
-    Passage,
-    text_of_value,
-    unquoted,
-)
+from orienteer.ingest.formats.knowledge import KnowledgeRow, KnowledgeWriter
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.values import finite, identifier, plain
 
 PREFIX = "create_final_"
 FOLDERS = ("", "output", "artifacts")
@@ -48,13 +38,6 @@ NEEDED: Mapping[str, frozenset[str]] = {
 FURTHER = ("documents", "communities", "community_reports", "nodes")
 NOBODY = frozenset({"", "-1"})
 """What 0.x writes of an entity that is in no community."""
-
-Row = Mapping[str, Any]  # Any: whatever a Parquet file can hold
-
-
-class _Line(NamedTuple):
-    row: Row
-    place: RowPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,45 +57,38 @@ class GraphRagOutput:
         writer = KnowledgeWriter(builder, self.tally)
         self._read_passages(writer)
         titles = self._read_entities(writer)
-        for row, place in self._lines("relationships"):
+        for row in self._rows("relationships"):
+            ends, weight = (row.name("source"), row.name("target")), row.number("weight")
             writer.add_relation(
-                EntityRelation(
-                    source=unquoted(_text(row, "source")),
-                    target=unquoted(_text(row, "target")),
-                    text=_description(row),
-                    sources=_ids(row, "text_unit_ids"),
-                    place=place,
-                    weight=1.0 if (weight := _number(row, "weight")) is None else weight,
-                )
+                ends,
+                "\n".join(row.parts("description")),
+                sources=row.parts("text_unit_ids", ","),
+                place=row.place,
+                weight=1.0 if weight is None else weight,
             )
-        for community in self._communities(titles):
-            writer.add_community(community)
+        self._read_communities(titles, writer)
         return writer.finish()
 
     def _read_passages(self, writer: KnowledgeWriter) -> None:
         order: dict[str, int] = {}
         names: dict[str, str] = {}
-        for row, _ in self._lines("documents"):
-            document = identifier(row.get("id"))
-            names[document] = _text(row, "title") or document
+        for row in self._rows("documents"):
+            document = row.text("id")
+            names[document] = row.text("title") or document
             writer.add_document(document, names[document])
-            order.update({unit: place for place, unit in enumerate(_ids(row, "text_unit_ids"))})
+            order.update({unit: place for place, unit in enumerate(row.parts("text_unit_ids", ","))})
         counts: defaultdict[str, int] = defaultdict(int)
-        for row, place in self._lines("text_units"):
-            text_unit = identifier(row.get("id"))
-            documents = _ids(row, "document_id") or _ids(row, "document_ids")
-            document = documents[0] if documents else ""
-            tokens = _number(row, "n_tokens")
+        for row in self._rows("text_units"):
+            text_unit = row.text("id")
+            document = next(iter((*row.parts("document_id", ","), *row.parts("document_ids", ","))), "")
             writer.add_passage(
-                Passage(
-                    id=text_unit,
-                    text=_text(row, "text"),
-                    name=names.get(document, ""),
-                    document=document,
-                    order=order.get(text_unit, counts[document]),
-                    tokens=None if tokens is None else int(tokens),
-                ),
-                place,
+                text_unit,
+                names.get(document, ""),
+                row.text("text"),
+                document=document,
+                order=order.get(text_unit, counts[document]),
+                tokens=row.whole("n_tokens"),
+                place=row.place,
             )
             counts[document] += 1
 
@@ -120,16 +96,15 @@ class GraphRagOutput:
         """Read the entities; return the title of each by its id, by which communities name them."""
         titles: dict[str, str] = {}
         kinds: defaultdict[str, set[str]] = defaultdict(set)
-        for row, place in self._lines("entities"):
-            title = unquoted(_text(row, "title") or _text(row, "name"))
+        for row in self._rows("entities"):
+            title, kind = row.name("title", "name"), row.name("type")
             if not title:
-                self.tally.drop("empty id", [place])
+                self.tally.drop("empty id", [row.place])
                 continue
-            kind = _text(row, "type")
-            kinds[title].add(entity_type(unquoted(kind)))
-            titles[identifier(row.get("id"))] = title
-            text, sources = _description(row), _ids(row, "text_unit_ids")
-            writer.add_entity(Entity(title, title, unquoted(kind), text, sources, place))
+            kinds[title].add(entity_type(kind))
+            titles[row.text("id")] = title
+            text, sources = "\n".join(row.parts("description")), row.parts("text_unit_ids", ",")
+            writer.add_entity(title, title, kind, text=text, sources=sources, place=row.place)
         several = sorted(title for title, types in kinds.items() if len(types) > 1)
         if several:
             self.tally.notes.append(
@@ -138,39 +113,36 @@ class GraphRagOutput:
             )
         return titles
 
-    def _communities(self, titles: Mapping[str, str]) -> Iterator[Community]:
-        """Yield communities with their reports, by the rows of either table."""
-        reports = {_community(row): row for row, _ in self._lines("community_reports")}
+    def _read_communities(self, titles: Mapping[str, str], writer: KnowledgeWriter) -> None:
+        """Read communities with their reports, by the rows of either table."""
         members: defaultdict[str, list[str]] = defaultdict(list)
-        for row, _ in self._lines("nodes"):
-            members[_community(row)].append(unquoted(_text(row, "title")))
-        lines = {_community(row): _Line(row, place) for row, place in self._lines("communities")}
-        for line in self._lines("community_reports"):
-            lines.setdefault(_community(line.row), line)
-        for community, (row, place) in lines.items():
+        for row in self._rows("nodes"):
+            members[_community(row)].append(row.name("title"))
+        reports = {_community(row): row for row in self._rows("community_reports")}
+        rows = {_community(row): row for row in self._rows("communities")}
+        for community, row in (rows | reports | rows).items():
             if community in NOBODY:
                 continue
-            report = reports.get(community, {})
-            named = [titles.get(entity, entity) for entity in _ids(row, "entity_ids")]
-            level = _number(row, "level")
-            yield Community(
-                id=community,
-                title=_text(report, "title") or _text(row, "title") or f"Community {community}",
-                text=_text(report, "full_content") or _text(report, "summary"),
-                members=tuple(named or members[community]),
-                place=place,
-                level=None if level is None else int(level),
-                rating=_number(report, "rank"),
+            report = reports.get(community, KnowledgeRow({}, row.place))
+            named = [titles.get(entity, entity) for entity in row.parts("entity_ids", ",")]
+            writer.add_community(
+                community,
+                report.text("title") or row.text("title"),
+                report.text("full_content", "summary"),
+                members=named or members[community],
+                place=row.place,
+                level=row.whole("level"),
+                rating=report.number("rank"),
             )
 
-    def _lines(self, name: str) -> Iterator[_Line]:
+    def _rows(self, name: str) -> Iterator[KnowledgeRow]:
         """Yield the rows of a table; nothing without its file."""
         path = self.tables.get(name)
         if path is None:
             return
         for batch in Parquet().batches(path, rows=NODE_ROWS, drop=self.tally.dropping(str(path)), header=True):
             for line, row in zip(batch.lines, batch.rows(), strict=True):
-                yield _Line(row, RowPlace(file=str(path), line=line, value=""))
+                yield KnowledgeRow(row, RowPlace(file=str(path), line=line, value=""))
 
 
 def recognize(source: Path, tally: Tally) -> GraphRagOutput | None:
@@ -191,28 +163,6 @@ def _table(folder: Path, name: str) -> Path | None:
     return next((path for path in files if path.is_file()), None)
 
 
-def _text(row: Row, name: str) -> str:
-    return text_of_value(row.get(name))
-
-
-def _ids(row: Row, name: str) -> tuple[str, ...]:
-    value = plain(row.get(name))
-    several = value if isinstance(value, list) else [] if value is None else [value]
-    # Version 0.x joined some lists by commas.
-    return tuple(part for joined in several for part in identifier(joined).split(",") if part)
-
-
-def _description(row: Row) -> str:
-    """Return the description of an entity or a relation, each line once."""
-    lines = (text := _text(row, "description")).splitlines()
-    return text if len(lines) < 2 else "\n".join(dict.fromkeys(line.strip() for line in lines if line.strip()))
-
-
-def _number(row: Row, name: str) -> float | None:
-    value = plain(row.get(name))
-    return None if isinstance(value, str) else finite(value)
-
-
-def _community(row: Row) -> str:
+def _community(row: KnowledgeRow) -> str:
     """Return the community of a row; in 0.x, which lacks the column, its `id`."""
-    return identifier(plain(row["community"] if "community" in row else row.get("id")))
+    return row.text("community" if "community" in row.fields else "id")

@@ -11,8 +11,9 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,27 +22,33 @@ import numpy as np
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import CodedColumn
-from orienteer.ingest.formats.declared import BOOLEANS, NUMBERS, TypedValues
 from orienteer.ingest.formats.delimited import DelimitedText
-from orienteer.ingest.formats.element_maker import SOURCE, TARGET, TYPE, is_id, with_role
+from orienteer.ingest.formats.element_maker import (
+    LABELS,
+    OURS,
+    SOURCE,
+    TARGET,
+    TYPE,
+    edge_maker,
+    is_id,
+    refuse_ids,
+    with_role,
+)
+from orienteer.ingest.formats.elements import BOOLEANS, NUMBERS, ElementSource, TypedValues
 from orienteer.ingest.formats.files import opened_text, stem, suffix
-from orienteer.ingest.formats.graph_file import refuse_ids
 from orienteer.ingest.formats.records import FieldDialect
 from orienteer.ingest.formats.sniffer import DELIMITERS
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.cells import prefixed
-from orienteer.ingest.tables.columns import Columns, EdgeRoles, check_named
-from orienteer.ingest.tables.edges import EdgeMaker
+from orienteer.ingest.tables.columns import Columns, check_named
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.nodes import NodeMaker, add_once, explode
 from orienteer.ingest.tables.plan import listing
 
 ROLES = frozenset({"ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"})
 MOMENTS = frozenset({"date", "time", "localtime", "datetime", "localdatetime", "duration"})
-LABELS = "labels"
-"""The property of all labels but the first."""
 KINDS = NUMBERS | BOOLEANS | MOMENTS | {"char", "string", "point"}
 FIELD = re.compile(
     r"(?P<name>.*?)(?::(?P<kind>\w+)(?:\((?P<space>[^)]*)\))?(?P<array>\[\])?)?(?:(?<!\s)\s+)?(?:\{[^{}]*\})?",
@@ -58,6 +65,8 @@ HEADER_WORD = re.compile(r"[-_. ]?headers?$|(?<![^-_. ])headers?[-_. ]", re.IGNO
 PART = re.compile(r"[-_. \d]*(?:(?:part|data|chunk|shard)[-_. \d]*)?", re.IGNORECASE)
 """What may follow the name of a table in the name of one of its parts."""
 NODE = "@id"
+ENDS = {"ID": NODE, "START_ID": SOURCE, "END_ID": TARGET, "TYPE": TYPE}
+"""What the columns of these roles are called here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,11 @@ class Column:
     space: str = ""
     """The id space that an id is of; empty for the one that all share."""
 
+    @property
+    def is_property(self) -> bool:
+        """Return whether its values are properties; ids with a name of their own are, too."""
+        return not self.role or (self.role == "ID" and bool(self.name) and bool(self.space or not is_id(self.name)))
+
 
 @dataclass(frozen=True, slots=True)
 class Header:
@@ -79,14 +93,9 @@ class Header:
 
     columns: tuple[Column, ...]
 
-    @property
-    def holds_edges(self) -> bool:
-        """Return whether these are relationships."""
-        return self.has("START_ID") or self.has("END_ID")
-
-    def has(self, role: str) -> bool:
-        """Return whether a column has this role."""
-        return any(column.role == role for column in self.columns)
+    def has(self, *roles: str) -> bool:
+        """Return whether a column has one of these roles."""
+        return any(column.role in roles for column in self.columns)
 
 
 def is_header(fields: Sequence[str]) -> bool:
@@ -98,7 +107,7 @@ def header_of(fields: Sequence[str], path: Path) -> Header:
     """Return the header of some fields. Raises `BadInput` that names what it lacks or has twice."""
     header = Header(tuple(map(_column, fields)))
     shown = ", ".join(fields)
-    for role in ("START_ID", "END_ID") if header.holds_edges else ("ID",):
+    for role in ("START_ID", "END_ID") if header.has("START_ID", "END_ID") else ("ID",):
         count = sum(column.role == role for column in header.columns)
         if count != 1:
             raise BadInput(f"{path} has {count} columns :{role}, where one is expected: {shown}")
@@ -134,22 +143,46 @@ class TablePart:
     dialect: FieldDialect
     has_header: bool
 
-    @property
-    def array_separator(self) -> str:
-        """Return what parts the members of a list."""
-        return ";" if self.dialect.delimiter != ";" else "|"
-
     def batches(self, rows: int, tally: Tally) -> Iterator[Batch]:
-        """Read the rows; columns are named by their place. Raises `BadInput` if they do not fit the header."""
-        is_first, drop = self.has_header, tally.dropping(str(self.path))
+        """Read the rows, with values of their types. Raises `BadInput` if they do not fit the header."""
+        is_first, drop, typed = self.has_header, tally.dropping(str(self.path)), TypedValues()
         for batch in DelimitedText(self.dialect).batches(self.path, rows=rows, drop=drop, header=False):
             if len(batch.columns) != len(self.header.columns):
                 raise BadInput(
                     f"{self.path}, line {batch.lines[0]}: {len(batch.columns)} fields where the header names "
                     f"{len(self.header.columns)}; is it the header of another file?"
                 )
-            yield batch.without({0}) if is_first else batch
+            yield self._typed(batch.without({0}) if is_first else batch, typed)
             is_first = False
+        typed.tell(tally, self.path)
+
+    def _typed(self, batch: Batch, typed: TypedValues) -> Batch:
+        """Return the columns under the names that they have here; all labels of a row are one value."""
+        separator = ";" if self.dialect.delimiter != ";" else "|"
+        columns: dict[str, Sequence[Any]] = {}  # Any: JSON
+        labels = []
+        for column, values in zip(self.header.columns, batch.columns.values(), strict=True):
+            if column.role == "LABEL":
+                labels.append(values)
+            elif column.role in ENDS:
+                columns[ENDS[column.role]] = prefixed(values, f"{column.space}:") if column.space else values
+            if column.is_array:
+                several = [_members(text, separator) for text in values]
+                lines = zip(several, batch.lines, strict=True)
+                columns[column.name] = [
+                    typed.values(members, column.kind, name=column.name, lines=[line] * len(members))
+                    for members, line in lines
+                ]
+            elif column.is_property:
+                columns[column.name] = typed.values(values, column.kind, name=column.name, lines=batch.lines)
+        codes: dict[tuple[str, ...], int] = {}
+        rows = [codes.setdefault(texts, len(codes)) for texts in zip(*labels, strict=True)]
+        of_rows: list[Any] = [[label for text in texts for label in _members(text, separator)] for texts in codes]
+        return Batch(columns | ({LABELS: CodedColumn(of_rows, np.array(rows))} if any(of_rows) else {}), batch.lines)
+
+
+def _members(text: str, separator: str) -> list[str]:
+    return [member for part in text.split(separator) if (member := part.strip())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,89 +206,30 @@ class Database:
         nodes = NodeMaker(with_role(self.columns, "node_type", LABELS), tally=self.tally)
         seen: set[str] = set()
         for part in self.parts:
-            if not part.header.holds_edges:
+            if not part.header.has("START_ID"):
                 self._read_nodes(part, nodes, builder)
         for part in self.parts:
-            if part.header.holds_edges:
-                seen |= self._read_edges(part, builder)
+            if part.header.has("START_ID"):
+                source = ElementSource(part.path, (column.name for column in part.header.columns if not column.role))
+                source.types_edges = part.header.has("TYPE")
+                maker, _ = edge_maker(source, self.columns, self.tally)
+                for batch in part.batches(EDGE_ROWS, self.tally):
+                    builder.add_edges(maker.of_batch(batch))
+                seen |= maker.seen
         explode([nodes], self.columns, builder)
-        check_named(self.columns, (nodes.seen | seen) - {SOURCE, TARGET, TYPE})
+        check_named(self.columns, (nodes.seen | seen) - OURS)
         mirror.clean(builder.edges, self.tally)
         return Labels()
 
     def _read_nodes(self, part: TablePart, maker: NodeMaker, builder: GraphBuilder) -> None:
-        typed, file = TypedValues(), str(part.path)
+        file = str(part.path)
         for batch in part.batches(NODE_ROWS, self.tally):
-            table = Batch(_columns(part, batch, typed) | _labels(part, batch), batch.lines)
-            nodes = maker.as_columns(table, NODE, builder)
+            nodes = maker.as_columns(batch, NODE, builder)
             if nodes is not None:
                 builder.add_nodes(nodes)
                 continue
-            for node, line in maker.of_batch(table, id_column=NODE, file=file):
+            for node, line in maker.of_batch(batch, id_column=NODE, file=file):
                 add_once(builder, node, self.tally, file=file, line=line)
-        typed.tell(self.tally, file)
-
-    def _read_edges(self, part: TablePart, builder: GraphBuilder) -> set[str]:
-        """Read the relationships of a file, and return their columns."""
-        typed, columns = TypedValues(), self.columns
-        names = [column.name for column in part.header.columns if not column.role]
-        ours = {"source": SOURCE, "target": TARGET}
-        if part.header.has("TYPE") and not columns.role("edge_type", "type"):
-            ours["edge_type"] = TYPE
-        with_ours = replace(columns, roles={**columns.roles, **ours})
-        roles = EdgeRoles.of([*ours.values(), *names], with_ours, part.path)
-        maker = EdgeMaker(roles, columns, tally=self.tally, file=str(part.path), is_text=False)
-        for batch in part.batches(EDGE_ROWS, self.tally):
-            builder.add_edges(maker.of_batch(Batch(_columns(part, batch, typed), batch.lines)))
-        typed.tell(self.tally, part.path)
-        return maker.seen
-
-
-def _columns(part: TablePart, batch: Batch, typed: TypedValues) -> dict[str, Sequence[Any]]:  # Any: JSON
-    """Return the columns of a batch but its labels, under the names that they have here, with values of their types."""
-    own = {"START_ID": SOURCE, "END_ID": TARGET, "TYPE": TYPE}
-    columns: dict[str, Sequence[Any]] = {}
-    for column, values in zip(part.header.columns, batch.columns.values(), strict=True):
-        if column.role == "ID":
-            columns[NODE] = _ids(column, values)
-            if column.name and (column.space or not is_id(column.name)):
-                columns[column.name] = values
-        elif column.role in own:
-            columns[own[column.role]] = _ids(column, values)
-        elif column.role == "":
-            columns[column.name] = _values(column, values, typed, batch.lines, part.array_separator)
-    return columns
-
-
-def _labels(part: TablePart, batch: Batch) -> dict[str, Sequence[Any]]:  # Any: lists of texts
-    """Return a column of the labels of each row of nodes; none where no row has any."""
-    pairs = zip(part.header.columns, batch.columns.values(), strict=True)
-    columns = [values for column, values in pairs if column.role == "LABEL"]
-    codes: dict[tuple[str, ...], int] = {}
-    of_rows = [codes.setdefault(texts, len(codes)) for texts in zip(*columns, strict=True)]
-    several: list[Any] = [
-        [label for text in texts for label in _members(text, part.array_separator)] for texts in codes
-    ]
-    return {LABELS: CodedColumn(several, np.array(of_rows))} if any(several) else {}
-
-
-def _ids(column: Column, values: Sequence[str]) -> Sequence[str]:
-    return prefixed(values, f"{column.space}:") if column.space else values
-
-
-def _members(text: str, separator: str) -> list[str]:
-    return [member for part in text.split(separator) if (member := part.strip())]
-
-
-def _values(
-    column: Column, values: Sequence[str], typed: TypedValues, lines: Sequence[int], array: str
-) -> Sequence[Any]:
-    if not column.is_array:
-        return typed.values(values, column.kind, name=column.name, lines=lines)
-    return [
-        typed.values(members, column.kind, name=column.name, lines=[line] * len(members))
-        for members, line in zip((_members(text, array) for text in values), lines, strict=True)
-    ]
 
 
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> Database | None:
@@ -264,19 +238,23 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> Databa
     Raises `BadInput` for a header without rows of its own, and for a named file that is no part of the database.
     """
     files = [path for source in sources for path in listing(source) if suffix(path) in DELIMITERS]
-    parts = [part for path in files if (part := _part(path))]
+    parts = {path: part for path in files if (part := _part(path))}
     if not parts:
         return None
-    headers = {_named(part.path): part for part in parts if _is_alone(part)}
-    whole = [part for part in parts if part not in headers.values()]
-    rest = [path for path in files if path not in {part.path for part in parts}]
-    described = _described(headers, rest)
-    missing = next((header for header in headers.values() if header.path not in described), None)
+    headers = {name: part for path, part in parts.items() if (name := _named(path)) and _is_alone(path)}
+    rows: dict[str, list[TablePart]] = {name: [] for name in headers}
+    for path in files:
+        starts = [name for name in headers if path not in parts and stem(path).startswith(name)]
+        fitting = [name for name in starts if PART.fullmatch(stem(path).removeprefix(name))]
+        if fitting:
+            name = max(fitting, key=len)
+            rows[name].append(replace(headers[name], path=path, has_header=False))
+    missing = next((name for name, some in rows.items() if not some), None)
     if missing is not None:
-        name = _named(missing.path)
-        raise BadInput(f"{missing.path} is a header, but its rows are nowhere: {name}.csv or {name}-part1.csv, say")
-    every = [*whole, *(part for some in described.values() for part in some)]
+        path = headers[missing].path
+        raise BadInput(f"{path} is a header, but its rows are nowhere: {missing}.csv or {missing}-part1.csv, say")
     headed = tuple(part.path for part in headers.values())
+    every = [*(part for path, part in parts.items() if path not in headed), *chain.from_iterable(rows.values())]
     strange = {path for path in sources if not path.is_dir()} - {part.path for part in every} - set(headed)
     if strange:
         raise BadInput(f"{min(strange)} has no header of neo4j-admin, as others here have, and no file is its header")
@@ -309,24 +287,8 @@ def _named(path: Path) -> str:
     return name if count else ""
 
 
-def _is_alone(part: TablePart) -> bool:
-    """Return whether a file is named as a header and has no further line."""
-    if not _named(part.path):
-        return False
-    with opened_text(part.path) as text:
+def _is_alone(path: Path) -> bool:
+    """Return whether a file has no line after the first."""
+    with opened_text(path) as text:
         text.readline()
         return not text.readline().strip()
-
-
-def _described(headers: Mapping[str, TablePart], files: Sequence[Path]) -> dict[Path, list[TablePart]]:
-    """Return the files of rows by the header that describes them: that of the longest name."""
-    described: dict[Path, list[TablePart]] = {}
-    for path in files:
-        name = stem(path)
-        fitting = [
-            header for header in headers if name.startswith(header) and PART.fullmatch(name.removeprefix(header))
-        ]
-        if fitting:
-            header = headers[max(fitting, key=len)]
-            described.setdefault(header.path, []).append(replace(header, path=path, has_header=False))
-    return described

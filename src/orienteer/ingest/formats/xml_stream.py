@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
 from orienteer.errors import BadInput
+from orienteer.graph.reserved import PART_OF
 from orienteer.ingest.bounds import LONGEST_IRI, MOST_RECORD, check_ratio, too_long
-from orienteer.ingest.formats.elements import EdgeElement, GraphReader, NodeElement
+from orienteer.ingest.formats.elements import EdgeElement, Fields, GraphReader, NodeElement
 from orienteer.ingest.formats.files import opened
 from orienteer.ingest.report import Tally
+from orienteer.records import JsonValue
 
 CHUNK = 1 << 18
 """Bytes that are parsed at once."""
@@ -35,40 +38,81 @@ class Names(dict[str, str]):
         return short
 
 
-class ElementText(list[str]):
-    """Character data in parts as they come, and how much of it has been counted."""
+@dataclass(slots=True)
+class Attribute:
+    """An attribute that the file declares."""
 
-    counted = characters = 0
+    id: str
+    name: str
+    kind: str = "string"
+    domain: str = "all"
+    """What has it: `node`, `edge`, `all` of these, or something else."""
+    is_drawing: bool = False
+    is_json: bool = False
 
-    def clear(self) -> None:
-        """Begin a new text."""
-        super().clear()
-        self.counted = self.characters = 0
+
+@dataclass(slots=True)
+class Owner:
+    """A node, an edge or another element with values."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    around: Owner | None
+    """The node that it is in."""
+    fields: Fields = field(default_factory=dict)
+    inner: list[str] = field(default_factory=list)
+    """The nodes in a node."""
+    outer: dict[str, None] = field(default_factory=dict)
+    """The nodes that a node itself says it is in."""
+    label: str = ""
+    """What its drawing says."""
+
+
+@dataclass(slots=True)
+class XmlElement:
+    """Any element, with what is known of it so far."""
+
+    tag: str
+    attributes: dict[str, str]
+    above: XmlElement | None
+    owner: Owner | None
+    """The innermost element with values that it is in, or is."""
+    text: str = ""
+    """What stands before the first element in it."""
+    is_markup: bool = False
+    """Elements are in it."""
 
 
 class ElementReader(GraphReader):
-    """Reads the nodes and edges of one XML file. A format says what the begin and the end of an element mean."""
+    """Reads the nodes and edges of one XML file. A format says what an element means at its end."""
 
     root = ""
     """The name of the outermost element."""
+    owners: frozenset[str]
+    """The elements with values, and those that declare them."""
 
     def __init__(self, path: Path, tally: Tally) -> None:
         super().__init__(path, tally)
-        self.text = ElementText()
-        """Character data since it was last cleared."""
         self.names = Names("")
-        self._defaulted = 0
-        """Characters that elements have been given because a default says so: one text for any number of them."""
+        self.text: list[str] = []
+        """Character data since an element began or ended."""
+        self._open = [XmlElement("", {}, None, None)]
+        self._declared: dict[tuple[str, str], Attribute] = {}
+        """By what has them and their ids."""
+        self._defaults: dict[str, Fields] = {"node": {}, "edge": {}}
+        self._default_size = self._defaulted = 0
+        """Characters of the defaults, and those that elements were given by them: one text for any number of them."""
         self._read = 0
         self._has_begun = False
 
     @abstractmethod
-    def begin(self, name: str, attributes: dict[str, str]) -> None:
-        """Take the begin of an element; `self.names[name]` is its name to compare."""
+    def take(self, ended: XmlElement) -> None:
+        """Take an element."""
 
     @abstractmethod
-    def end(self, name: str) -> None:
-        """Take the end of an element."""
+    def value(self, attribute: Attribute, text: str, line: int) -> JsonValue:
+        """Return what a text is as the value of an attribute."""
 
     @property
     def line(self) -> int:
@@ -80,7 +124,7 @@ class ElementReader(GraphReader):
         self._parser = parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.StartElementHandler = self._outermost
-        parser.EndElementHandler = self.end
+        parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self.text.append
         parser.StartNamespaceDeclHandler = self._check_namespace
         parser.StartDoctypeDeclHandler = self._refuse_doctype
@@ -91,12 +135,34 @@ class ElementReader(GraphReader):
                 yield from self._parsed(content)
             yield from self._parsed(b"")
 
-    def default(self, size: int) -> None:
-        """Count characters that an element is given by defaults. Raises `BadInput` if they come to too much."""
-        self._defaulted += size
+    def declare(self, attribute: Attribute, default: str | None) -> None:
+        """Take the declaration of an attribute."""
+        self._declared[attribute.domain, attribute.id] = attribute
+        domains = [name for name in self._defaults if attribute.domain in (name, "all") and not attribute.is_drawing]
+        if "edge" in domains:
+            self.edge_names[attribute.name] = None
+        if default is not None:
+            self._default_size += len(default) + len(attribute.name)
+            for domain in domains:
+                self._defaults[domain][attribute.name] = self.value(attribute, default, self.line)
+
+    def fields_of(self, owner: Owner) -> Fields:
+        """Return the values of a node or an edge. Raises `BadInput` if the defaults come to too much."""
+        self._defaulted += self._default_size
         check_ratio(
             self.path, self._read, self._defaulted, remedy="its defaults are long; write them where they belong"
         )
+        return self._defaults[owner.tag] | owner.fields
+
+    def take_node(self, owner: Owner, fields: Fields) -> None:
+        """Hand out a node, joined to those in it and to those that it says it is in."""
+        node_id, around = owner.attributes.get("id", ""), owner.around
+        self.add_node(node_id, fields, owner.line)
+        pairs = [(inner, node_id) for inner in owner.inner] + [(node_id, outer) for outer in owner.outer]
+        for inner, outer in pairs:
+            self.add_edge(EdgeElement(inner, outer, PART_OF, True, {}, owner.line))
+        if around is not None and around.attributes.get("id") not in owner.outer:
+            around.inner.append(node_id)
 
     def _parsed(self, content: bytes) -> list[NodeElement | EdgeElement]:
         parser = self._parser
@@ -119,10 +185,9 @@ class ElementReader(GraphReader):
 
     def _check_text(self) -> None:
         """Raise `BadInput` if a text goes on too long."""
-        text = self.text
-        text.characters += sum(map(len, text[text.counted :]))
-        text.counted = len(text)
-        if text.characters > MOST_RECORD:
+        text = "".join(self.text)
+        self.text[:] = [text]
+        if len(text) > MOST_RECORD:
             raise too_long(self.path, f"line {self.line:,}", "text")
 
     def _check_namespace(self, prefix: str | None, address: str | None) -> None:
@@ -137,7 +202,27 @@ class ElementReader(GraphReader):
         if local != self.root:
             raise BadInput(f"{self.path} is XML, but begins with <{local}> where <{self.root}> is expected")
         self.names, self._has_begun = Names(space), True
-        self._parser.StartElementHandler = self.begin
+        self._parser.StartElementHandler = self._begin
+        self._begin(name, attributes)
+
+    def _begin(self, name: str, attributes: dict[str, str]) -> None:
+        tag, above = self.names[name], self._open[-1]
+        above.is_markup = True
+        if self.text:
+            above.text = above.text or "".join(self.text)
+            self.text.clear()
+        owner = above.owner
+        if tag in self.owners:
+            around = owner if owner is None or owner.tag == "node" else owner.around
+            owner = Owner(tag, attributes, self.line, around)
+        self._open.append(XmlElement(tag, attributes, above, owner))
+
+    def _end(self, name: str) -> None:
+        ended = self._open.pop()
+        if self.text:
+            ended.text = ended.text or "".join(self.text)
+            self.text.clear()
+        self.take(ended)
 
     def _refuse_doctype(self, name: str, system: str | None, public: str | None, has_own: int) -> None:
         if has_own:

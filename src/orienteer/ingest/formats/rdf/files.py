@@ -14,25 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from orienteer.errors import BadInput, BadOption, MissingExtra
+from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
-from orienteer.ingest.bounds import check_ratio
-from orienteer.ingest.formats.rdf.edges import FileRows
 from orienteer.ingest.formats.rdf.graph import RdfGraph
-from orienteer.ingest.formats.rdf.parser import PREFIXES, RdfDocument, is_rdf
+from orienteer.ingest.formats.rdf.nodes import Languages
+from orienteer.ingest.formats.rdf.parser import RdfDocument, is_rdf
 from orienteer.ingest.formats.rdf.triples import Triples
-from orienteer.ingest.formats.rdf.values import Languages
 from orienteer.ingest.formats.rdf.vocabulary import PredicateRoles
-from orienteer.ingest.formats.table import shown
-from orienteer.ingest.report import SHOWN, RowPlace, Tally
+from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.columns import Columns
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.plan import graphs
-
-UNHEARD = "about a value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,48 +42,23 @@ class RdfFiles:
 
     def read(self, builder: GraphBuilder) -> Labels:
         """Read the files into the builder. Raises `BadInput` for a file that is not whole, `MissingExtra`."""
-        try:
-            import pyoxigraph  # noqa: F401 (before anything is read)
-        except ImportError as error:
-            raise MissingExtra(f"reading {self.files[0].name}", "rdf") from error
+        documents = [RdfDocument(path) for path in self.files]
         triples = Triples(builder.spool, self.roles, self.tally)
         try:
-            return self._read(triples, builder)
+            for document in documents:
+                triples.take_file(document, partial(builder.tell, "reading statements"))
+            self.roles.check(triples.predicates)
+            graph = RdfGraph(triples, [document.prefixes for document in documents])
+            languages = Languages(self.language)
+            labels = graph.add_nodes(builder, languages)
+            graph.add_edges(builder)
         finally:
             triples.clear()
-
-    def _read(self, triples: Triples, builder: GraphBuilder) -> Labels:
-        sources: list[FileRows] = []
-        declared: list[dict[str, str]] = []
-        for path in self.files:
-            document, begin, size = RdfDocument(path), triples.begin_file(), path.stat().st_size
-            for batch in document.batches(self.tally.dropping(str(path))):
-                triples.add(batch, document.prefixes)
-                check_ratio(path, size, triples.characters, remedy=PREFIXES)
-                builder.tell("reading statements", sum(triples.counts))
-            sources.append(FileRows(str(path), begin, triples.counts))
-            declared.append(document.prefixes)
-        self.roles.check(triples.predicates)
-        graph, languages = RdfGraph(triples, declared), Languages(self.language)
-        labels = graph.add_nodes(builder, languages)
-        graph.add_edges(builder, sources)
-        self._count_unheard(graph, triples, sources)
+        graph.count_unheard(self.tally)
         self.tally.notes += languages.note()
         if builder.edges.type_names:
             mirror.clean(builder.edges, self.tally)
         return labels
-
-    def _count_unheard(self, graph: RdfGraph, triples: Triples, sources: Sequence[FileRows]) -> None:
-        """Count the remarks on statements that can carry none."""
-        lines = (triples.line, triples.literal_line)
-        unheard, places = graph.unheard, list[RowPlace]()
-        for row, is_literal in unheard[:SHOWN]:
-            file = next(source.path for source in sources if row < source.end[is_literal])
-            places.append(
-                RowPlace(file=file, line=lines[is_literal][row], value=shown(graph.subject_of(row, is_literal)))
-            )
-        if unheard:
-            self.tally.drop(UNHEARD, places, len(unheard))
 
 
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str) -> RdfFiles | None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
+from orienteer.display import counted
 from orienteer.ingest.formats.rdf.parser import BASE
-from orienteer.ingest.formats.rdf.shapes import Shapes
-from orienteer.ingest.formats.rdf.triples import BLANK, Numbers
-from orienteer.ingest.formats.rdf.values import Languages, Literal
+from orienteer.ingest.formats.rdf.triples import BLANK, Grouped, Literal, Numbers, Statements
 from orienteer.ingest.formats.rdf.vocabulary import EMPTY, RDFS, SCHEMATIC, local_name
 from orienteer.ingest.tables.values import is_prose
 from orienteer.records import JsonValue, Node
@@ -26,25 +28,23 @@ class NamedNode(NamedTuple):
 class Classes:
     """The classes of each node, the most telling first."""
 
-    def __init__(self, shapes: Shapes, iris: Sequence[str], type_ranks: Mapping[int, int]) -> None:
+    def __init__(self, edges: Statements, iris: Sequence[str], type_ranks: Mapping[int, int]) -> None:
         """Read the edges whose predicate is a type; `type_ranks` says which are, and which of them is better."""
         self._iris = iris
-        rows = np.flatnonzero(np.isin(shapes.predicate, list(type_ranks)) & shapes.keep)
-        self.rows = rows
+        self.rows = rows = np.flatnonzero(np.isin(edges.predicate, list(type_ranks)) & edges.keep)
         ranks = np.zeros(max(type_ranks, default=0) + 1, np.int32)
         ranks[list(type_ranks)] = list(type_ranks.values())
-        order = np.lexsort((rows, ranks[shapes.predicate[rows]], shapes.source[rows]))
-        self._source, self._class = shapes.source[rows[order]], shapes.target[rows[order]]
-        above = shapes.rows(f"{RDFS}subClassOf")
-        above = above[np.argsort(shapes.source[above], kind="stable")]
-        self._below, self._above = shapes.source[above], shapes.target[above]
+        best = rows[np.argsort(ranks[edges.predicate[rows]], kind="stable")]
+        self._object, self._classes = edges.object, Grouped(edges.subject[best], best)
+        above = edges.rows(f"{RDFS}subClassOf")
+        self._above = Grouped(edges.subject[above], above)
         self._known: dict[tuple[int, ...], tuple[int, ...]] = {}
 
     def of(self, numbers: Numbers) -> Iterator[tuple[int, ...]]:
         """Return the classes of each of these terms."""
-        starts, ends = (np.searchsorted(self._source, numbers, side).tolist() for side in ("left", "right"))
-        for start, end in zip(starts, ends, strict=True):
-            yield self._ordered(tuple(self._class[start:end].tolist())) if start < end else ()
+        rows, counts = self._classes.of_all(numbers)
+        classes = iter(self._object[rows].tolist())
+        return (self._ordered(tuple(islice(classes, count))) if count else () for count in counts)
 
     def _ordered(self, classes: tuple[int, ...]) -> tuple[int, ...]:
         """Put the classes that say most first, and leave out blank ones and those that say nothing."""
@@ -61,9 +61,7 @@ class Classes:
         """Return the classes above a class, except those that are also below it."""
         ancestors, waiting = set[int](), [number]
         while waiting:
-            here = waiting.pop()
-            low, high = (int(np.searchsorted(self._below, here, side)) for side in ("left", "right"))
-            new = set(self._above[low:high].tolist()) - ancestors
+            new = set(self._object[self._above.of(waiting.pop())].tolist()) - ancestors
             ancestors |= new
             waiting += new
         return set() if number in ancestors else ancestors
@@ -73,20 +71,50 @@ def _emptiness(iri: str) -> int:
     return 2 if iri in EMPTY else int(iri.startswith(SCHEMATIC))
 
 
+class Languages:
+    """Chooses among values in several languages, and counts what it leaves out."""
+
+    def __init__(self, wanted: str) -> None:
+        self.wanted = wanted.casefold()
+        self._regional = self.wanted + "-"
+        self._left: Counter[str] = Counter()
+
+    def choose(self, values: Sequence[Literal]) -> Sequence[Literal]:
+        """Choose among several values: those in the wanted language, then those without a language.
+
+        Where there are neither, those in the language that comes first.
+        """
+        if len(values) < 2 or not any(literal.kind[:1] == "@" for literal in values):
+            return values
+        own = [literal for literal in values if literal.language.casefold() == self.wanted]
+        own += [literal for literal in values if literal.language.casefold().startswith(self._regional)]
+        untold = [literal for literal in values if literal.kind[:1] != "@"]
+        chosen = own + untold or [literal for literal in values if literal.language == values[0].language]
+        if len(chosen) < len(values):
+            among = set(map(id, chosen))
+            self._left.update(literal.language for literal in values if id(literal) not in among)
+        return chosen
+
+    def note(self) -> list[str]:
+        """Return a line about the values that were left out, if any."""
+        if not self._left:
+            return []
+        some = ", ".join(f"{name} {count:,}" for name, count in self._left.most_common(5))
+        more = f" and {len(self._left) - 5} others" if len(self._left) > 5 else ""
+        left = counted(sum(self._left.values()), "value")
+        return [f"left out {left} in other languages than {self.wanted!r} ({some}{more}): --language picks another"]
+
+
+@dataclass(frozen=True, slots=True)
 class RdfNodeMaker:
     """Makes nodes."""
 
-    def __init__(
-        self,
-        roles: Sequence[tuple[str, int]],
-        names: Mapping[int, str],
-        *,
-        languages: Languages,
-        class_name: Callable[[int], str],
-    ) -> None:
-        """Take the role and the rank of each predicate, and its name as a property where it becomes one."""
-        self._roles, self._names = roles, names
-        self._languages, self._class_name = languages, class_name
+    roles: Sequence[tuple[str, int]]
+    """Role and rank of each predicate."""
+    names: Sequence[str]
+    """The name of each predicate as a property."""
+    class_names: Mapping[int, str]
+    languages: Languages
 
     def make(
         self, node_id: str, iri: str, literals: Iterable[Literal], classes: Sequence[int], *, otherwise: str
@@ -95,13 +123,13 @@ class RdfNodeMaker:
         by_role: dict[str, list[Literal]] = {"name": [], "aliases": [], "text": [], "type": []}
         others: dict[int, list[Literal]] = {}
         for literal in literals:
-            role = self._roles[literal.predicate][0]
+            role = self.roles[literal.predicate][0]
             (by_role[role] if role in by_role else others.setdefault(literal.predicate, [])).append(literal)
         names, aliases, texts, types = (self._best(by_role[role]) for role in ("name", "aliases", "text", "type"))
         properties: dict[str, JsonValue] = {}
         for predicate, values in others.items():
             self._take(predicate, values, properties, texts)
-        types += map(self._class_name, classes)
+        types += map(self.class_names.__getitem__, classes)
         if len(types) > 1:
             properties["types"] = list(dict.fromkeys(types))
         if iri != node_id and not iri.startswith(BASE):
@@ -115,21 +143,21 @@ class RdfNodeMaker:
         """Return the texts of one role, those of the best known predicate first."""
         if not values:
             return []
-        values.sort(key=lambda literal: self._roles[literal.predicate][1])
-        return [literal.text for literal in self._languages.choose(values) if literal.text.strip()]
+        values.sort(key=lambda literal: self.roles[literal.predicate][1])
+        return [literal.text for literal in self.languages.choose(values) if literal.text.strip()]
 
     def _take(
         self, predicate: int, values: Sequence[Literal], properties: dict[str, JsonValue], texts: list[str]
     ) -> None:
         """Take the values of any other predicate: prose as text, all else as a property."""
         property_values: list[JsonValue] = []
-        for literal in self._languages.choose(values):
+        for literal in self.languages.choose(values):
             if literal.is_text and is_prose(literal.text):
                 texts.append(literal.text)
             elif (value := literal.value) is not None and value not in property_values:
                 property_values.append(value)
         if property_values:
-            properties[self._names[predicate]] = property_values[0] if len(property_values) == 1 else property_values
+            properties[self.names[predicate]] = property_values[0] if len(property_values) == 1 else property_values
 
 
 def _name_of(node_id: str, iri: str) -> str:

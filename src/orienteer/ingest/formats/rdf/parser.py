@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -82,16 +82,19 @@ class RdfDocument:
     """One RDF file."""
 
     def __init__(self, path: Path) -> None:
+        """Raises `MissingExtra` without the package that parses RDF."""
+        try:
+            import pyoxigraph  # noqa: F401 (before anything is read)
+        except ImportError as error:
+            raise MissingExtra(f"reading {path.name}", "rdf") from error
         self.path = path
         self.prefixes: dict[str, str] = {}
         """Namespaces by prefix, as the file declares them; known as far as it has been read."""
 
     def batches(self, drop: Drop) -> Iterator[QuadBatch]:
-        """Read the statements. Raises `BadInput` if they end before the file does, `MissingExtra`."""
-        try:
-            from pyoxigraph import RdfFormat
-        except ImportError as error:
-            raise MissingExtra(f"reading {self.path.name}", "rdf") from error
+        """Read the statements. Raises `BadInput` if they end before the file does."""
+        from pyoxigraph import RdfFormat
+
         syntax = SYNTAXES[suffix(self.path)]
         read = _of_lines if syntax in LINES else self._of_whole
         with opened(self.path, has_lines=syntax in LINES) as raw:
@@ -99,20 +102,15 @@ class RdfDocument:
 
     def _of_whole(self, raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[QuadBatch]:
         """Read a syntax whose statements span lines; nothing of it can be dropped."""
-        from pyoxigraph import RdfFormat, parse
+        from pyoxigraph import RdfFormat
 
-        base = BASE + stem(self.path) + suffix(self.path)
         if form == RdfFormat.JSON_LD:
-            form = self._streamed(base)
+            form = self._streamed()
         reader, seen = _CheckedBytes(raw, self.path, is_xml=form == RdfFormat.RDF_XML), 0
         try:
-            quads = parse(io.BufferedReader(reader, READ), form, base_iri=base, lenient=True)
-            for first in quads:
-                self.prefixes |= quads.prefixes  # here, too: RDF/XML forgets them at its end
-                batch = _batch(first, quads, reader)
+            for batch in self._statements(reader, form):
                 yield QuadBatch(batch, range(seen + 1, seen + 1 + len(batch)))
                 seen += len(batch)
-            self.prefixes |= quads.prefixes
         except SyntaxError as error:
             raise BadInput(self._fault(error)) from error
         except MemoryError as error:
@@ -120,16 +118,30 @@ class RdfDocument:
         if seen and not reader.is_closed:
             raise BadInput(f"{self.path} ends before its outermost element does: it is cut short; fetch it again")
 
-    def _streamed(self, base: str) -> RdfFormat:
+    def _statements(self, reader: _CheckedBytes, form: RdfFormat) -> Iterator[list[Quad]]:
+        """Yield some statements at a time, fewer if they are heavy, as a letter makes them by a long prefix."""
+        from pyoxigraph import parse
+
+        base = BASE + stem(self.path) + suffix(self.path)
+        quads = parse(io.BufferedReader(reader, READ), form, base_iri=base, lenient=True)
+        while first := list(islice(quads, 1)):
+            self.prefixes |= quads.prefixes  # here, too: RDF/XML forgets them at its end
+            batch, characters = first, 0
+            while len(batch) < _BATCH and characters <= MOST_HELD and (some := list(islice(quads, _STEP))):
+                batch += some
+                characters += sum(len(str(quad)) for quad in some) if reader.has_long else 0
+            reader.weigh(characters)
+            yield batch
+        self.prefixes |= quads.prefixes
+
+    def _streamed(self) -> RdfFormat:
         """Return the JSON-LD parser that holds no more than it must, if the order of the file's keys allows it."""
-        from pyoxigraph import RdfFormat, parse
+        from pyoxigraph import RdfFormat
 
         with opened(self.path) as raw:
             try:
-                reader = _CheckedBytes(raw, self.path)
-                quads = parse(io.BufferedReader(reader, READ), RdfFormat.STREAMING_JSON_LD, base_iri=base, lenient=True)
-                for first in quads:
-                    _batch(first, quads, reader)
+                for _ in self._statements(_CheckedBytes(raw, self.path), RdfFormat.STREAMING_JSON_LD):
+                    pass
             except (SyntaxError, MemoryError):
                 return RdfFormat.JSON_LD  # which takes about fifteen times the file in memory
         return RdfFormat.STREAMING_JSON_LD
@@ -146,16 +158,6 @@ class RdfDocument:
         return f"{self.path}{line}: {_reason(error)}; mend it, or name the file with the suffix of its syntax"
 
 
-def _batch(first: Quad, quads: Iterator[Quad], reader: _CheckedBytes) -> list[Quad]:
-    """Return the next statements, fewer if they are heavy: a prefix of a megabyte makes them so by one letter."""
-    batch, characters = [first], 0
-    while len(batch) < _BATCH and characters <= MOST_HELD and (some := list(islice(quads, _STEP))):
-        batch += some
-        characters += sum(len(str(quad)) for quad in some) if reader.has_long else 0
-    reader.weigh(characters)
-    return batch
-
-
 def _of_lines(raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[QuadBatch]:
     """Read statements that have a line each, many lines at once."""
     first = 1
@@ -168,44 +170,28 @@ def _of_lines(raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[QuadBatch]
 
 
 def _parsed(content: bytes, first: int, form: RdfFormat, drop: Drop) -> QuadBatch:
+    """Parse lines together, or, if one is broken, each for itself: a quote left open takes those after it along."""
     from pyoxigraph import parse
 
+    lines = content.split(b"\n")
     try:
-        if content.count(b"<<(") > DEEPEST and any(map(_is_too_deep, content.split(b"\n"))):
-            return _one_by_one(content.split(b"\n"), first, form, drop)
+        if any(line.count(b"<<(") > DEEPEST for line in lines):
+            raise SyntaxError(TOO_DEEP)
         quads = list(parse(content, form, lenient=True))
-    except (SyntaxError, MemoryError):  # the parser's own bound of a term
-        return _one_by_one(content.split(b"\n"), first, form, drop)
-    if len(quads) == content.count(b"\n"):
+    except (SyntaxError, MemoryError) as error:  # too much memory is the parser's own bound of a term
+        if len(lines) > 1:
+            batches = [_parsed(line, number, form, drop) for number, line in enumerate(lines, first)]
+            return QuadBatch(*(list(chain.from_iterable(parts)) for parts in zip(*batches, strict=True)))
+        why = _reason(error) if isinstance(error, SyntaxError) else TOO_LONG
+        drop(MALFORMED, first, f"{shown(content[:_SHOWN].decode(errors='replace').rstrip())} ({why})")
+        return QuadBatch((), ())
+    if len(quads) == len(lines) - 1:
         return QuadBatch(quads, range(first, first + len(quads)))
-    lines = enumerate(content.split(b"\n"), first)
-    numbers = [number for number, line in lines if line.strip() and not line.lstrip().startswith(b"#")]
+    numbers = [
+        number for number, line in enumerate(lines, first) if line.strip() and not line.lstrip().startswith(b"#")
+    ]
     # Where two statements share a line nobody can say which is where: they count from the first of these lines.
     return QuadBatch(quads, numbers if len(numbers) == len(quads) else range(first, first + len(quads)))
-
-
-def _one_by_one(lines: Sequence[bytes], first: int, form: RdfFormat, drop: Drop) -> QuadBatch:
-    """Parse each line for itself: a quote that is never closed would take the lines after it along."""
-    from pyoxigraph import parse
-
-    quads: list[Quad] = []
-    numbers: list[int] = []
-    for number, line in enumerate(lines, first):
-        try:
-            if _is_too_deep(line):
-                raise SyntaxError(TOO_DEEP)
-            statements = list(parse(line, form, lenient=True))
-        except (SyntaxError, MemoryError) as error:
-            why = _reason(error) if isinstance(error, SyntaxError) else TOO_LONG
-            drop(MALFORMED, number, f"{shown(line[:_SHOWN].decode(errors='replace').rstrip())} ({why})")
-            continue
-        quads += statements
-        numbers += [number] * len(statements)
-    return QuadBatch(quads, numbers)
-
-
-def _is_too_deep(line: bytes) -> bool:
-    return line.count(b"<<(") > DEEPEST
 
 
 def _reason(error: SyntaxError) -> str:

@@ -12,41 +12,22 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from orienteer.ingest.formats.rdf.triples import BLANK, Numbers, Triples, column
+from orienteer.ingest.formats.rdf.triples import BLANK, Grouped, Mask, Numbers, Rows, Triples
 from orienteer.ingest.formats.rdf.vocabulary import OWL, RDF, RDFS
 
-Mask: TypeAlias = NDArray[np.bool_]
-Rows: TypeAlias = NDArray[np.int64]
 ABSENT = -1
 SUBJECTS = (f"{RDF}subject", f"{OWL}annotatedSource")
 PREDICATES = (f"{RDF}predicate", f"{OWL}annotatedProperty")
 OBJECTS = (f"{RDF}object", f"{OWL}annotatedTarget")
+STRUCTURE = (*SUBJECTS, *PREDICATES, *OBJECTS, f"{RDF}type")
+"""What says what a reified statement is; all else is said of it."""
 FILLERS = (f"{OWL}someValuesFrom", f"{OWL}hasValue")
 RESTRICTED = (f"{RDFS}subClassOf", f"{RDF}type")
 """What leads from a node to the restriction that it is under."""
-
-
-class ListEdges:
-    """Edges that stand for others: from the members of lists. `row` is the edge that each comes from."""
-
-    def __init__(self) -> None:
-        self.source, self.predicate, self.target, self.row, self.position = (array("i") for _ in range(5))
-
-    def add(self, source: int, predicate: int, target: int, *, row: int, position: int) -> None:
-        """Add an edge."""
-        for numbers, value in (
-            (self.source, source),
-            (self.predicate, predicate),
-            (self.target, target),
-            (self.row, row),
-            (self.position, position),
-        ):
-            numbers.append(value)
 
 
 class Shapes:
@@ -54,14 +35,7 @@ class Shapes:
 
     def __init__(self, triples: Triples) -> None:
         self._triples = triples
-        self.source, self.predicate, self.target = map(column, (triples.source, triples.predicate, triples.target))
-        self.keep: Mask = np.ones(len(self.source), np.bool_)
-        """The statements that are edges."""
-        self.subject, self.literal_predicate = map(column, (triples.literal_subject, triples.literal_predicate))
-        self.keep_literal: Mask = np.ones(len(self.subject), np.bool_)
-        self.list_edges = ListEdges()
-        self.moved: list[tuple[int, int, int]] = []
-        """Literals out of lists: whose they are now, by which predicate, and their rows."""
+        self.edges, self.literals = triples.edges, triples.literals
         self.reifiers: dict[int, list[int]] = {}
         """By edge the terms that say something of it."""
         self.remarks: Rows = np.zeros(0, np.int64)
@@ -70,156 +44,122 @@ class Shapes:
         """What they say with literals."""
         self.about_values: Rows = np.zeros(0, np.int64)
         """Literals that were reified: a property's value can carry nothing."""
-        self._is_blank = np.fromiter((term.startswith(BLANK) for term in triples.terms), np.bool_)
-        self._is_restriction: Mask = np.zeros(self.size, np.bool_)
-        self._restricted: Numbers = np.zeros(0, np.int32)
-        self._fillers: Numbers = np.zeros(0, np.int32)
+        self._is_blank: Mask = np.fromiter((term.startswith(BLANK) for term in triples.terms), np.bool_)
+        self._is_restriction = self.mask()
+        self._restricted = self._fillers = np.zeros(0, np.int32)
         self._join_lists()
         self._join_restrictions()
         self._join_reified()
 
-    @property
-    def size(self) -> int:
-        """Count the terms."""
-        return len(self._is_blank)
+    def mask(self, *terms: Numbers) -> Mask:
+        """Say of each term whether it is one of these."""
+        mask: Mask = np.zeros(len(self._is_blank), np.bool_)
+        for some in terms:
+            mask[some] = True
+        return mask
 
-    def rows(self, *iris: str) -> Rows:
-        """Return the edges with one of these predicates that are still kept."""
-        return np.flatnonzero(self._among(self.predicate, iris) & self.keep)
-
-    def _literals(self, *iris: str) -> Rows:
-        return np.flatnonzero(self._among(self.literal_predicate, iris) & self.keep_literal)
-
-    def _among(self, predicates: Numbers, iris: tuple[str, ...]) -> Mask:
-        numbers = [self._triples.predicates[iri] for iri in iris if iri in self._triples.predicates]
-        return np.isin(predicates, numbers) if numbers else np.zeros(len(predicates), np.bool_)
-
-    def _value_of(self, rows: Rows) -> Numbers:
-        """Return by term where these edges lead from it; ABSENT for those with none or with several."""
-        values = np.full(self.size, ABSENT, np.int32)
-        values[self.source[rows]] = self.target[rows]
-        values[np.bincount(self.source[rows], minlength=self.size) != 1] = ABSENT
-        return values
+    def _object_of(self, *iris: str) -> Numbers:
+        """Return by term where its edge with one of these predicates leads; ABSENT for none, and for several."""
+        subjects, rows = self.edges.subject, self.edges.rows(*iris)
+        objects = np.full(len(self._is_blank), ABSENT, np.int32)
+        objects[subjects[rows]] = self.edges.object[rows]
+        objects[np.bincount(subjects[rows], minlength=len(objects)) != 1] = ABSENT
+        return objects
 
     def _has_more(self, *iris: str) -> Mask:
         """Say of each term whether it has statements besides those with these predicates."""
-        more: Mask = np.zeros(self.size, np.bool_)
-        predicates = (*iris, f"{RDF}type")
-        more[self.source[self.keep & ~self._among(self.predicate, predicates)]] = True
-        more[self.subject[self.keep_literal & ~self._among(self.literal_predicate, predicates)]] = True
-        return more
+        both = (self.edges, self.literals)
+        return self.mask(*(some.subject[some.keep & ~some.having(*iris, f"{RDF}type")] for some in both))
 
     def _remove(self, terms: Mask) -> None:
         """Leave out everything that is said of these terms."""
-        self.keep &= ~terms[self.source]
-        self.keep_literal &= ~terms[self.subject]
+        for some in (self.edges, self.literals):
+            some.keep &= ~terms[some.subject]
 
-    # ---- lists
+    def _is_target(self) -> Mask:
+        """Say of each term whether an edge leads to it."""
+        return self.mask(self.edges.object[self.edges.keep])
 
     def _join_lists(self) -> None:
         first, rest, nil = (RDF + name for name in ("first", "rest", "nil"))
         empty = self._triples.terms.get(nil)
         if empty is None:
             return  # no list ends
-        following = self._value_of(self.rows(rest))
+        edges, literals = self.edges, self.literals
+        following, nodes = self._object_of(rest), self._object_of(first)
         is_cell = self._is_blank & (following != ABSENT) & ~self._has_more(first, rest)
-        nodes = self._value_of(self.rows(first))
-        texts = np.full(self.size, ABSENT, np.int64)
-        rows = self._literals(first)
-        texts[self.subject[rows]] = rows
-        heads = np.flatnonzero(self.keep & is_cell[self.target] & ~is_cell[self.source])
+        texts = np.full(len(is_cell), ABSENT, np.int64)
+        rows = literals.rows(first)
+        texts[literals.subject[rows]] = rows
+        members, literal_members = array("i"), array("i")
+        heads = np.flatnonzero(edges.keep & is_cell[edges.object] & ~is_cell[edges.subject])
         for row in heads.tolist():
-            whose, predicate = int(self.source[row]), int(self.predicate[row])
-            for position, cell in enumerate(_cells(int(self.target[row]), following, nodes, is_cell)):
-                if nodes[cell] != ABSENT:
-                    self.list_edges.add(whose, predicate, int(nodes[cell]), row=row, position=position)
-                elif texts[cell] != ABSENT:
-                    self.moved.append((whose, predicate, int(texts[cell])))
-        self.keep[heads] = False
+            whose, predicate = int(edges.subject[row]), int(edges.predicate[row])
+            for position, cell in enumerate(_cells(int(edges.object[row]), following, nodes, is_cell)):
+                node, text = int(nodes[cell]), int(texts[cell])
+                if node != ABSENT:
+                    members.extend((whose, predicate, node, row, position))
+                elif text != ABSENT:
+                    literal_members.extend((whose, predicate, int(literals.object[text]), text, position))
+        edges.keep[heads] = False
         self._remove(is_cell)
-        self.keep &= ~((self.target == empty) & (self.predicate != self._triples.predicates.get(rest, ABSENT)))
-
-    # ---- restrictions
+        edges.keep &= ~((edges.object == empty) & ~edges.having(rest))
+        edges.append(members)
+        literals.append(literal_members)
 
     def _join_restrictions(self) -> None:
-        on = self.rows(f"{OWL}onProperty")
-        if not len(on):
-            return
-        properties, fillers = self._value_of(on), self._value_of(self.rows(*FILLERS))
+        edges = self.edges
+        properties, fillers = self._object_of(f"{OWL}onProperty"), self._object_of(*FILLERS)
         is_plain = self._is_blank & (properties != ABSENT) & (fillers != ABSENT)
+        if not is_plain.any():
+            return
         is_plain &= ~self._has_more(f"{OWL}onProperty", *FILLERS)
         is_plain[is_plain] = ~self._is_blank[fillers[is_plain]]  # a class made of others has a node of its own
-        under = self.rows(*RESTRICTED)
-        under = under[is_plain[self.target[under]]]
-        restriction = self.target[under]
+        under = edges.rows(*RESTRICTED)
+        under = under[is_plain[edges.object[under]]]
+        restriction = edges.object[under]
         iris = list(self._triples.terms)
         numbers = {
             predicate: self._triples.predicate_number(iris[predicate])
             for predicate in np.unique(properties[restriction]).tolist()
         }
-        self.predicate[under] = [numbers[predicate] for predicate in properties[restriction].tolist()]
-        self.target[under] = fillers[restriction]
+        edges.predicate[under] = [numbers[predicate] for predicate in properties[restriction].tolist()]
+        edges.object[under] = fillers[restriction]
         self._is_restriction, self._restricted, self._fillers = is_plain, properties, fillers
         self._remove(is_plain & ~self._is_target())
 
-    def _is_target(self) -> Mask:
-        """Say of each term whether an edge leads to it."""
-        is_target: Mask = np.zeros(self.size, np.bool_)
-        is_target[self.target[self.keep]] = True
-        is_target[column(self.list_edges.target)] = True
-        return is_target
-
-    # ---- reified statements
-
     def _join_reified(self) -> None:
-        rows = self.rows(*SUBJECTS)
-        if not len(rows):
-            return
-        subjects, predicates = self._value_of(rows), self._value_of(self.rows(*PREDICATES))
-        objects = self._value_of(self.rows(*OBJECTS))
+        edges, literals = self.edges, self.literals
+        subjects, predicates, objects = (self._object_of(*iris) for iris in (SUBJECTS, PREDICATES, OBJECTS))
         is_reifier = (subjects != ABSENT) & (predicates != ABSENT) & ~self._is_target()
-        literals = self._literals(*OBJECTS)
-        literals = literals[is_reifier[self.subject[literals]]]
-        is_of_value: Mask = np.zeros(self.size, np.bool_)
-        is_of_value[self.subject[literals]] = True
-        self.about_values = literals
+        if not is_reifier.any():
+            return
+        about_values = literals.rows(*OBJECTS)
+        self.about_values = about_values[is_reifier[literals.subject[about_values]]]
+        is_of_value = self.mask(literals.subject[self.about_values])
         self._remove(is_of_value)
-        reifiers = np.flatnonzero(is_reifier & ~is_of_value & (objects != ABSENT))
         iris = list(self._triples.terms)
-        stated = _Statements(self)
-        joined: Mask = np.zeros(self.size, np.bool_)
-        for reifier in reifiers.tolist():
+        kept = np.flatnonzero(edges.keep)
+        stated = Grouped(_key(edges.subject[kept], edges.object[kept]), kept)
+        joined = self.mask()
+        for reifier in np.flatnonzero(is_reifier & ~is_of_value & (objects != ABSENT)).tolist():
             named, target = int(predicates[reifier]), int(objects[reifier])
             if self._is_restriction[target]:  # the edge that it has become
                 named, target = int(self._restricted[target]), int(self._fillers[target])
             predicate = self._triples.predicates.get(iris[named], ABSENT)
-            for row in stated.find(int(subjects[reifier]), predicate, target):
-                self.reifiers.setdefault(row, []).append(reifier)
-                joined[reifier] = True
-        self.remarks = np.flatnonzero(self.keep & joined[self.source] & ~self._among(self.predicate, _STRUCTURE))
-        self.remark_literals = np.flatnonzero(self.keep_literal & joined[self.subject])
+            for row in stated.of(_key(int(subjects[reifier]), target)).tolist():  # one in each named graph that says it
+                if edges.predicate[row] == predicate:
+                    self.reifiers.setdefault(row, []).append(reifier)
+                    joined[reifier] = True
+        self.remarks = np.flatnonzero(edges.keep & joined[edges.subject] & ~edges.having(*STRUCTURE))
+        self.remark_literals = np.flatnonzero(literals.keep & joined[literals.subject])
         self._remove(joined)
         self._remove(self._is_restriction & ~self._is_target())
 
 
-_STRUCTURE = (*SUBJECTS, *PREDICATES, *OBJECTS, f"{RDF}type")
-
-
-class _Statements:
-    """The edges by their ends."""
-
-    def __init__(self, shapes: Shapes) -> None:
-        self._predicate = shapes.predicate
-        rows = np.flatnonzero(shapes.keep)
-        keys = shapes.source[rows].astype(np.int64) << 32 | shapes.target[rows]
-        order = np.argsort(keys, kind="stable")
-        self._rows, self._keys = rows[order], keys[order]
-
-    def find(self, source: int, predicate: int, target: int) -> Iterator[int]:
-        """Return the edges that are this statement; one in several named graphs is there as often."""
-        key = source << 32 | target
-        low, high = (int(np.searchsorted(self._keys, key, side)) for side in ("left", "right"))
-        return (row for row in self._rows[low:high].tolist() if self._predicate[row] == predicate)
+def _key(source: Numbers | int, target: Numbers | int) -> Any:  # Any: what the ends are, one number or many
+    """Return one number for two ends."""
+    return np.asarray(source, np.int64) << 32 | target
 
 
 def _cells(head: int, following: Numbers, nodes: Numbers, is_cell: Mask) -> Iterator[int]:

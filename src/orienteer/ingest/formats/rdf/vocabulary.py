@@ -10,79 +10,43 @@ from urllib.parse import unquote
 from orienteer.errors import BadInput, BadOption
 from orienteer.ingest.tables.columns import Columns
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-OWL = "http://www.w3.org/2002/07/owl#"
-SKOS = "http://www.w3.org/2004/02/skos/core#"
-SHACL = "http://www.w3.org/ns/shacl#"
-XSD = "http://www.w3.org/2001/XMLSchema#"
-DC, DCTERMS = "http://purl.org/dc/elements/1.1/", "http://purl.org/dc/terms/"
-FOAF = "http://xmlns.com/foaf/0.1/"
-SCHEMA, SCHEMAS = "http://schema.org/", "https://schema.org/"
-OBO, OBO_IN_OWL = "http://purl.obolibrary.org/obo/", "http://www.geneontology.org/formats/oboInOwl#"
-DBO = "http://dbpedia.org/ontology/"
-GEONAMES = "http://www.geonames.org/ontology#"
-WIKIBASE = "http://wikiba.se/ontology#"
-
 PREFIXES: Mapping[str, str] = {
-    "rdf": RDF,
-    "rdfs": RDFS,
-    "owl": OWL,
-    "skos": SKOS,
-    "sh": SHACL,
-    "xsd": XSD,
-    "dc": DC,
-    "dcterms": DCTERMS,
-    "foaf": FOAF,
-    "schema": SCHEMA,
-    "schemas": SCHEMAS,
-    "obo": OBO,
-    "oboInOwl": OBO_IN_OWL,
-    "dbo": DBO,
-    "gn": GEONAMES,
-    "wikibase": WIKIBASE,
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "sh": "http://www.w3.org/ns/shacl#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "dcterms": "http://purl.org/dc/terms/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "schema": "http://schema.org/",
+    "schemas": "https://schema.org/",
+    "obo": "http://purl.obolibrary.org/obo/",
+    "oboInOwl": "http://www.geneontology.org/formats/oboInOwl#",
+    "dbo": "http://dbpedia.org/ontology/",
+    "gn": "http://www.geonames.org/ontology#",
+    "wikibase": "http://wikiba.se/ontology#",
     "wdt": "http://www.wikidata.org/prop/direct/",
     "prov": "http://www.w3.org/ns/prov#",
+    "vcard": "http://www.w3.org/2006/vcard/ns#",
+    "doap": "http://usefulinc.com/ns/doap#",
 }
 """Prefixes that everybody knows; they tell types apart and serve in options. Ids use those that a file declares."""
-KNOWN: Mapping[str, tuple[str, ...]] = {
+RDF, RDFS, OWL, SKOS, SHACL, XSD = (PREFIXES[prefix] for prefix in ("rdf", "rdfs", "owl", "skos", "sh", "xsd"))
+KNOWN: Mapping[str, str] = {
     "name": (
-        f"{RDFS}label",
-        f"{SKOS}prefLabel",
-        f"{SCHEMA}name",
-        f"{SCHEMAS}name",
-        f"{FOAF}name",
-        f"{DCTERMS}title",
-        f"{DC}title",
-        f"{GEONAMES}name",
-        "http://www.w3.org/2006/vcard/ns#fn",
-        "http://usefulinc.com/ns/doap#name",
+        "rdfs:label skos:prefLabel schema:name schemas:name foaf:name dcterms:title dc:title gn:name vcard:fn doap:name"
     ),
     "aliases": (
-        f"{SKOS}altLabel",
-        f"{SKOS}hiddenLabel",
-        f"{SCHEMA}alternateName",
-        f"{SCHEMAS}alternateName",
-        f"{DCTERMS}alternative",
-        f"{FOAF}nick",
-        f"{GEONAMES}alternateName",
-        f"{OBO_IN_OWL}hasExactSynonym",
-        f"{OBO_IN_OWL}hasRelatedSynonym",
-        f"{OBO}IAO_0000118",
+        "skos:altLabel skos:hiddenLabel schema:alternateName schemas:alternateName dcterms:alternative foaf:nick "
+        "gn:alternateName oboInOwl:hasExactSynonym oboInOwl:hasRelatedSynonym obo:IAO_0000118"
     ),
     "text": (
-        f"{RDFS}comment",
-        f"{SKOS}definition",
-        f"{SCHEMA}description",
-        f"{SCHEMAS}description",
-        f"{DCTERMS}description",
-        f"{DC}description",
-        f"{DCTERMS}abstract",
-        f"{DBO}abstract",
-        f"{OBO}IAO_0000115",
-        f"{SKOS}scopeNote",
+        "rdfs:comment skos:definition schema:description schemas:description dcterms:description dc:description "
+        "dcterms:abstract dbo:abstract obo:IAO_0000115 skos:scopeNote"
     ),
-    "type": (f"{RDF}type",),
+    "type": "rdf:type",
 }
 """Predicates by what they say of a node, best first. A node takes its best name; the others are aliases."""
 SCHEMATIC = (RDF, RDFS, OWL, SKOS, SHACL)
@@ -105,13 +69,12 @@ class Prefixes:
     """Shortens IRIs by prefixes; the first that is declared for a namespace, and the longest namespace, wins."""
 
     def __init__(self, declared: Iterable[Mapping[str, str]]) -> None:
-        self._namespaces: dict[str, str] = {}
         self._by_namespace: dict[str, str] = {}
-        for prefixes in declared:
-            for prefix, namespace in prefixes.items():
-                if namespace and prefix not in self._namespaces and namespace not in self._by_namespace:
-                    self._namespaces[prefix] = namespace
-                    self._by_namespace[namespace] = prefix
+        known = set[str]()
+        for prefix, namespace in (pair for prefixes in declared for pair in prefixes.items()):
+            if namespace and prefix not in known and namespace not in self._by_namespace:
+                self._by_namespace[namespace] = prefix
+                known.add(prefix)
         longest = sorted(self._by_namespace, key=len, reverse=True)
         self._any = re.compile("|".join(map(re.escape, longest))) if longest else _NEVER
 
@@ -142,7 +105,11 @@ class PredicateRoles:
             if role not in KNOWN:
                 raise BadOption(f"--column {role}=...: RDF has the roles name, text, aliases and type")
         self._given |= dict.fromkeys(columns.private, ("private", 0))
-        self._known = {iri: (role, rank) for role, iris in KNOWN.items() for rank, iri in enumerate(iris)}
+        self._known = {
+            PREFIXES[prefix] + local: (role, rank)
+            for role, names in KNOWN.items()
+            for rank, (prefix, local) in enumerate(name.split(":") for name in names.split())
+        }
         self.spelled: dict[str, str] = {}
         """How an option spells a predicate that it names, by IRI."""
 
