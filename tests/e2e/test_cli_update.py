@@ -60,7 +60,7 @@ def test_what_a_new_plan_would_decide_is_printed(home, cli):
         file.write("C9,Eve,soon\n")
     told = cli("import", shop, "-o", "graph", "--update").out
     assert "since would be property" in told
-    assert "is kept as date d/m/y, values of another form as texts; --replan makes it so" in told
+    assert "is kept as date d/m/y, texts of another form as since_text; --replan makes it so" in told
     report = json.loads(cli("import", shop, "-o", "graph", "--update", "--json").out)
     assert [(each["column"], each["kept"], each["new"]) for each in report["otherwise"]] == [
         ("since", "date d/m/y", "property")

@@ -38,8 +38,8 @@ class Decision(Record):
         """Return it as a line for people."""
         what = f"{self.file}: {self.column}" if self.column else self.file
         why = f" ({self.why})" if self.why else ""
-        is_formed = bool(self.column) and formed_column(self.column, self.kept) is not None
-        beside = ", values of another form as texts" if is_formed else ""
+        formed = formed_column(self.column, self.kept) if self.column else None
+        beside = f", texts of another form as {formed.rest}" if formed is not None and formed.form else ""
         return f"{what} would be {self.new}{why}, and is kept as {self.kept}{beside}; --replan makes it so"
 
 
