@@ -232,7 +232,9 @@ class Made:
     def _links(self, name: str, mapping: FileMapping, edges: Sequence[Edge]) -> dict[str, str]:
         """Return the columns that lead to other nodes: those that edges of the graph were made of."""
         found: dict[str, str] = {}
-        own = self.types_of(name)
+        own, above = self.types_of(name), self.wanted[name].get("links", {}).get(PARENT)
+        if above and any(link.end and link.node_type in self.types_of(above) for link in mapping.links.values()):
+            found[PARENT] = above  # rows within rows that are edges of these
         for column, link in mapping.links.items():
             is_made = link.end == "same" or any(
                 link.end or (edge.type == link.edge_type and self.type_of[edge.source] in own)

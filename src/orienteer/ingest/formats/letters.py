@@ -165,7 +165,7 @@ def _likeliest(sample: bytes) -> str:
     fitness = {name: _fitness(sample, name) for name in _CODE_PAGES}
     if fitting := [name for name in _CODE_PAGES if fitness[name] >= _LEAST_FITNESS]:
         return max(fitting, key=lambda name: _fluency(sample.decode(name, "replace")))
-    best_page = max(_CODE_PAGES, key=lambda name: fitness[name])
+    best_page = max(_CODE_PAGES, key=lambda name: (fitness[name], _fluency(sample.decode(name, "replace"))))
     from charset_normalizer import from_bytes  # some 20 ms, for files that are rare
 
     best = from_bytes(sample, cp_isolation=_OTHERS).best()

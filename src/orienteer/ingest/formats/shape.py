@@ -46,7 +46,7 @@ TOTAL_WORD = (
 )
 """What the name of a row of totals begins with."""
 _TOTAL = re.compile(TOTAL_WORD + r"\s*(?:[:.(\d].*)?", re.IGNORECASE)
-_TOTAL_OF = re.compile(TOTAL_WORD + r"\s+\S+", re.IGNORECASE)
+_TOTAL_OF = re.compile(TOTAL_WORD + r"\s+(?P<of>\S.*)", re.IGNORECASE)
 FEWEST_UNITS, LONGEST_UNIT = 2, 12
 """Cells above numbers that are their units, and characters of each."""
 
@@ -199,6 +199,8 @@ class RowSieve:
     _below: int = 0
     """Cells of the header of another table that has begun."""
     _first_fault: str = ""
+    _last: Sequence[str] = ()
+    """The cells of the last row of the table."""
 
     def rows(self, found: Iterable[RowRecord]) -> Iterator[RowRecord]:
         """Yield the rows of the table. Raises `BadInput` if most of what should be rows is not."""
@@ -209,6 +211,7 @@ class RowSieve:
             if row.fault:
                 self._drop(row)
             elif row.cells:
+                self._last = row.cells
                 tail.append(row)
                 if len(tail) > TAIL:
                     self.kept += 1
@@ -266,7 +269,7 @@ class RowSieve:
             return LONE
         if line == self.shape.units:
             return UNITS
-        return TOTAL if _is_subtotal(self.shape, cells) else ""
+        return TOTAL if _is_subtotal(self.shape, cells, self._last) else ""
 
     def _misfit(self, row: RowRecord) -> str:
         """Return why a row with too many or too few cells is none; empty if only empty cells are too many or few."""
@@ -330,15 +333,18 @@ def _is_total(shape: TableShape, cells: Sequence[str], above: Sequence[Sequence[
     return _TOTAL.fullmatch(name) is not None or (_is_called_otherwise(cells, above) and all(is_largest))
 
 
-def _is_subtotal(shape: TableShape, cells: Sequence[str]) -> bool:
-    """Return whether a row between others is a total of some of them: `Total North`, numbers, and few other cells."""
+def _is_subtotal(shape: TableShape, cells: Sequence[str], above: Sequence[str]) -> bool:
+    """Return whether a row between others is a total of some of them: `Total North` below a row of `North`.
+
+    It has numbers, and no other cell.
+    """
     filled = [(place, cell.strip()) for place, cell in enumerate(cells) if cell.strip()]
-    if len(filled) < 2 or len(filled) > len(cells) - 2 or len(filled[0][1]) > LONGEST_TOTAL:
+    if not 2 <= len(filled) < len(cells) or len(filled[0][1]) > LONGEST_TOTAL:
         return False
-    is_called = _TOTAL.fullmatch(filled[0][1]) or _TOTAL_OF.fullmatch(filled[0][1])
-    return is_called is not None and all(
-        place in shape.numeric and is_number(_UNIT.sub("", cell)) for place, cell in filled[1:]
-    )
+    part = _TOTAL_OF.fullmatch(filled[0][1])
+    if _TOTAL.fullmatch(filled[0][1]) is None and (part is None or part["of"] not in map(str.strip, above)):
+        return False
+    return all(place in shape.numeric and is_number(_UNIT.sub("", cell)) for place, cell in filled[1:])
 
 
 def _digits(text: str) -> int:

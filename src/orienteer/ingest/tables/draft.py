@@ -149,6 +149,17 @@ class Draft:
         return first[0] if is_index and any(is_key(name) and profile.is_key for name, profile in others) else None
 
     @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """Return the columns of the first and the last name of people; nothing where one of them is missing."""
+        worded = [name for name, column in self.open.items() if column.kind in ("name", "code")]
+        first = next((name for name in worded if _says(name, header_words("first_names"))), None)
+        others = [name for name in worded if name != first]
+        last = next((name for name in others if _says(name, header_words("last_names"))), None)
+        if first and not last:  # `Name` beside `Vorname`
+            last = next((name for name in others if _says(name, ()) and _are_single(self.open[name])), None)
+        return (first, last) if first and last else ()
+
+    @cached_property
     def unique(self) -> dict[str, ColumnProfile]:
         """Return the columns that rows may be called by: hardly a value is there twice, or they are called names."""
         fit = {}
@@ -157,7 +168,12 @@ class Draft:
             is_named = profile.kind == "name" and not header_words("names").isdisjoint(words_of(name))
             share = MOSTLY_DIFFERENT if is_named else HARDLY_TWICE if is_mostly_filled else 1
             fewest = share * profile.filled
-            if name == self.index or profile.filled <= FEWEST_FILLED * self.rows or len(profile.counts) < fewest:
+            if (
+                name == self.index
+                or name in self.parts
+                or profile.filled <= FEWEST_FILLED * self.rows
+                or len(profile.counts) < fewest
+            ):
                 continue
             if profile.kind in ("code", "name") or (profile.whole_numbers is not None and is_mostly_filled):
                 fit[name] = profile
@@ -206,3 +222,16 @@ class Draft:
             for row in zip(*columns, strict=True):
                 texts = (identifier(cell).strip() for cell in row)
                 yield tuple("" if text in words else text for text, words in zip(texts, nulls, strict=True))
+
+
+def _are_single(column: ColumnProfile) -> bool:
+    """Return whether most values are single words."""
+    return 2 * sum(" " in value for value in column.counts) < len(column.counts)
+
+
+def _says(name: str, words: Collection[str]) -> bool:
+    """Return whether a column's name is one of some words, alone or beside the word for names: `first_name`."""
+    own = words_of(name)
+    return (not words or any(word in words for word in own)) and all(
+        word in words or word in header_words("names") for word in own
+    )

@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from orienteer.ingest.tables.columns import NODE_RANKS, plainly
 from orienteer.ingest.tables.draft import SURE, Draft, Link
 from orienteer.ingest.tables.plan import JOIN
-from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.type_names import header_words, is_key, stem_of, words_of
 
 LEAST_ID, LEAST_NAME = 1.5, 2.2
@@ -29,7 +28,7 @@ def id_column(draft: Draft, links: Sequence[Link], referred: Collection[str]) ->
 
     `links` are what the table's columns may lead to, `referred` the columns that columns of other tables lead to.
     """
-    parts = parts_of_people(draft.open)
+    parts = draft.parts
     own = stem_of(draft.type)
     far = [link for link in links if link.to != draft.type and stem_of(link.column) != own]
     away = {link.column for link in far if link.bits >= SURE or link.named == 1}
@@ -90,7 +89,7 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
         for name, column in draft.open.items()
         if name not in taken and column.kind in ("name", "code") and not column.has_lists
     }
-    parts = parts_of_people(fit)
+    parts = draft.parts if set(draft.parts) <= fit.keys() else ()
     if parts:
         whole = {" ".join(pair) for pair in draft.cells(*parts)}
         full = [name for name in fit if name not in parts and 2 * len(fit[name].counts.keys() & whole) > len(whole)]
@@ -128,27 +127,3 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
         if name != draft.id_name and column.is_key and all(any(map(str.isalpha, value)) for value in column.counts)
     ]
     return tuple(codes[:1])
-
-
-def parts_of_people(columns: dict[str, ColumnProfile]) -> tuple[str, ...]:
-    """Return the columns of the first and the last name of people; nothing where one of them is missing."""
-    worded = [name for name, column in columns.items() if column.kind in ("name", "code")]
-    first = next((name for name in worded if _says(name, header_words("first_names"))), None)
-    others = [name for name in worded if name != first]
-    last = next((name for name in others if _says(name, header_words("last_names"))), None)
-    if first and not last:  # `Name` beside `Vorname`
-        last = next((name for name in others if _says(name, ()) and _are_single(columns[name])), None)
-    return (first, last) if first and last else ()
-
-
-def _are_single(column: ColumnProfile) -> bool:
-    """Return whether most values are single words."""
-    return 2 * sum(" " in value for value in column.counts) < len(column.counts)
-
-
-def _says(name: str, words: Collection[str]) -> bool:
-    """Return whether a column's name is one of some words, alone or beside the word for names: `first_name`."""
-    own = words_of(name)
-    return (not words or any(word in words for word in own)) and all(
-        word in words or word in header_words("names") for word in own
-    )

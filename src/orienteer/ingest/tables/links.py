@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from unicodedata import combining, normalize
 
 from orienteer.ingest.tables.draft import BEYOND_DOUBT, SURE, Draft, Link
 from orienteer.ingest.tables.forms import Numbers
@@ -62,6 +64,7 @@ def closeness(column: str, table: str, key: str, name: str = "") -> float:
     """Return how well a column's name leads to a table, from 0 to 1: by the table's name, its key's or its names'."""
     if column.casefold() == key.casefold() and "_".join(words_of(column)) not in GENERIC:
         return 1.0
+    column, table, key, name = map(_plain, (column, table, key, name))
     own, other = stem_of(column), stem_of(table) or tuple(map(singular, words_of(table)))
     if not own:
         return 0.0
@@ -76,6 +79,12 @@ def closeness(column: str, table: str, key: str, name: str = "") -> float:
         if a != b and (is_head or (len(a) >= SHORTEST and b.endswith(a))):
             return LEADING  # from_port, of airports; Kunde, of Kunden; loc, of locations
     return 0.0
+
+
+@cache
+def _plain(name: str) -> str:
+    """Return a name without accents, which names of files often lack: `adherents.csv`, `N° adhérent`."""
+    return "".join(letter for letter in normalize("NFKD", name) if not combining(letter))
 
 
 def find_links(drafts: Sequence[Draft]) -> dict[str, list[Link]]:
@@ -105,8 +114,14 @@ def _says_less(link: Link, draft: Draft, found: Mapping[str, Sequence[Link]], dr
     back = [b for b in found[other.file] if (b.column, b.to, b.key) == (link.key, draft.type, link.column)]
     if other is draft or not back:
         return False
-    fuller = (_is_called_by_its_table(back[0]), back[0].share, draft.rows, _worded(draft))
-    return fuller > (is_own, link.share, other.rows, _worded(other))  # contracts before what was paid by month
+    fuller = (_is_called_by_its_table(back[0]), back[0].named, back[0].share, draft.rows, _worded(draft))
+    return fuller > (
+        is_own,
+        link.named,
+        link.share,
+        other.rows,
+        _worded(other),
+    )  # contracts before what was paid by month
 
 
 def _worded(draft: Draft) -> int:
@@ -128,7 +143,7 @@ def _links_of(draft: Draft, drafts: Sequence[Draft]) -> list[Link]:
     found: list[Link] = []
     unsure: list[Link] = []
     for name, column in (draft.open | draft.joined).items():
-        if name in draft.given or not column.counts or not _may_lead(column):
+        if name in (*draft.given, *draft.parts) or not column.counts or not _may_lead(column):
             continue
         for other in drafts:
             if not _may_lead_to(name, draft, other):
@@ -216,14 +231,16 @@ def _chance(parts: Collection[str], target: ColumnProfile) -> float:
 def _is_proved(link: Link, draft: Draft, column: ColumnProfile, other: Draft) -> bool:
     """Return whether values, and names where these are few, prove a link."""
     is_small = column.whole_numbers is not None and link.bits < SURE
-    if column.has_years:
-        return False
+    if column.has_years or (JOIN in link.column and link.share < WHOLE):
+        return False  # two people may have one name
     if other is draft:
         return _leads_to_own_rows(link, draft, column)
     if column.is_counter and not (link.named >= LEADING and is_key(link.column)):
         return False
     if is_small:
         is_led = is_key(link.column) or closeness(link.column, other.type, "") >= LEADING
+        # Both files call it so, and there it is the first column, and counts: `Entry`, `To entry`.
+        is_led |= link.named >= LEADING and link.key == next(iter(other.open)) and other.open[link.key].is_counter
         return link.named > 0 and is_led and link.share >= NUMBERS_NAMED
     if link.named:
         return link.share >= (NUMBERS_NAMED if column.whole_numbers is not None else WORDS_NAMED)

@@ -13,7 +13,7 @@ from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, plainly
 from orienteer.ingest.tables.decision import joined_columns, says_more
 from orienteer.ingest.tables.draft import SURE, Draft, Link, TableKey
 from orienteer.ingest.tables.forms import Dates, Numbers
-from orienteer.ingest.tables.keys import id_column, joint_key, name_columns, parts_of_people
+from orienteer.ingest.tables.keys import id_column, joint_key, name_columns
 from orienteer.ingest.tables.links import chosen, find_links
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, FormedColumn, role_of_form
 from orienteer.ingest.tables.plan import JOIN
@@ -89,7 +89,7 @@ class Mapper:
                 own = [spelled[plainly(name)] for name in pair if plainly(name) in spelled]
                 if other is not draft and len(own) == len(pair):
                     other.join(*own)
-            parts = parts_of_people(draft.open)
+            parts = draft.parts
             if parts and any(
                 profile.has_blanks for other in self._drafts for profile in other.open.values() if other is not draft
             ):

@@ -61,6 +61,7 @@ _OF_GRAPHS = frozenset(
 )
 """Words of a folder's name that say that a graph is in it, and not of what."""
 _PARTS = re.compile(r"[\W_]+")
+_NUMBER_SIGN = re.compile(r"(?i)\bn[°º]|№")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -76,6 +77,7 @@ def header_words(what: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name in small letters: those of `BreweryID`, `brewery_id` and `brewery id` are the same."""
+    name = _NUMBER_SIGN.sub("no ", name)
     words = (word.casefold() for part in _PARTS.split(name) for word in _CAMEL.split(part) if word)
     return tuple(part for word in words for part in ([word] if word.isascii() else _unglued(word)))
 
