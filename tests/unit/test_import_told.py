@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from fakes.inside import inside
 from orienteer.graph import Graph
-from orienteer.ingest import ImportReport, import_graph
+from orienteer.ingest import DelimitedText, ImportOptions, ImportReport, import_graph
+from orienteer.serve import main
 
 FIRST = ["Ann", "Bob", "Cid", "Dora", "Emil", "Finn", "Gus", "Hana"]
 LAST = ["Ash", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Oak"]
@@ -78,6 +79,43 @@ def test_the_other_columns_of_tables_with_known_names_are_told_by_their_values(f
     ]
 
 
+@pytest.mark.parametrize("header", ["x,x_text", "x_text,x"])
+@pytest.mark.parametrize("name", ["things", "nodes"])
+def test_a_text_beside_numbers_takes_no_other_columns_name(name: str, header: str, tmp_path: Path) -> None:
+    at = header.split(",").index("x")
+    cells = [[f"{row}.5", f"word {row}"] for row in range(19)] + [["ca. 5", "last"]]
+    rows = [(f"a{row}", f"Thing {row}", *(cell if at == 0 else cell[::-1])) for row, cell in enumerate(cells)]
+    graph, report = made(tmp_path, {f"{name}.csv": table(f"id,name,{header}", rows)})
+    assert graph.node("a3").properties["x"] == 3.5
+    assert [graph.node(f"a{row}").properties["x_text"] for row in (0, 19)] == ["word 0", "last"]
+    assert "x" not in graph.node("a19").properties
+    assert graph.node("a19").properties["x_text1"] == "ca. 5"
+    assert any("kept as x_text1" in question for mapping in report.mapping for question in mapping.questions)
+
+
+def test_a_mapping_that_is_written_gives_the_same_graph_of_signs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [("---" if at % 7 == 0 else f"{at}.25", "?" if at % 5 == 0 else f"2024-01-{at + 1:02}") for at in range(28)]
+    graph, _ = made(
+        tmp_path, {"readings.csv": table("id,temp,day", [(f"t{at}", *row) for at, row in enumerate(cells)])}
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "files", "--write-mapping", "m.toml", "-q"]) == 0
+    import_graph([Path("files")], Path("given"), options=ImportOptions(mapping=Path("m.toml")))
+    given = Graph.open(tmp_path / "given")
+    for at in range(28):
+        assert given.node(f"t{at}").properties == graph.node(f"t{at}").properties
+    assert graph.node("t0").properties == {}
+
+
+def test_routes_with_an_end_that_is_missing_stay_routes(tmp_path: Path) -> None:
+    rows = [(f"A{at % 30}", f"A{at * 7 % 30}", at) for at in range(1, 400)] + [("A1", "", 5)]
+    graph, report = made(tmp_path, {"routes.csv": table("from,to,km", rows)})
+    assert len(list(graph.iter_edges())) + sum(cut.count for cut in report.merged) == 399
+    assert [(cut.reason, cut.count) for cut in report.dropped] == [("empty id", 1)]
+
+
 def test_people_who_share_a_first_name_or_both_are_not_one_another(tmp_path: Path) -> None:
     owners = table("Owner,First name,Last name", [(f"O{at}", FIRST[at], LAST[at]) for at in range(8)])
     guests = table("Guest no,First name,Last name", [(2000 + at, a, b) for at, (a, b) in enumerate(PEOPLE[:40])])
@@ -97,7 +135,7 @@ def test_a_column_leads_to_the_counter_that_is_called_alike(tmp_path: Path) -> N
 
 
 def test_rows_between_rows_that_are_totals_or_units_are_told_and_left_out(tmp_path: Path) -> None:
-    rows = ["Hole,Site,Depth,Iron", ",,m,ppm", "H1,North,12.5,3", "H2,North,8,4", "Total North,,20.5,7"]
+    rows = ["Hole,Site,Depth,Iron", ",,m,ppm", "H1,North,12.5,3", "H2,North,8,4", " Total North,,20.5,7"]
     rows += ["H3,South,3.5,1", "H4,South,4,9", "Subtotal South,,7.5,10"]
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "holes.csv").write_text("\n".join(rows) + "\n")
@@ -128,8 +166,7 @@ def test_totals_between_rows_are_told_with_and_without_arrow(
     has_arrow: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not has_arrow:
-        monkeypatch.setitem(sys.modules, "pyarrow", None)
-        monkeypatch.setattr("orienteer.ingest.formats.delimited.has_arrow", lambda: False)
+        monkeypatch.setattr(inside(DelimitedText), "has_arrow", lambda: False)
     rows: list[Sequence[object]] = []
     for house in range(40):
         rows += [(f"H{house:02}", f"{house}-{flat}", 50 + flat, 400 + house) for flat in range(60)]

@@ -86,7 +86,7 @@ def test_a_word_beside_codes_makes_no_numbers_of_them(header: str, cells: list[s
 @pytest.mark.parametrize("big", ["1e400 kg", "123456789012345678901 kg"])
 def test_a_number_that_no_graph_can_hold_stays_as_it_is_written(big: str, tmp_path: Path) -> None:
     graph, _ = made(tmp_path, {"things.csv": things("mass", ["5 kg", "7 kg", big])})
-    assert rows_of(graph, "thing")[-1].properties == {"mass_text": big}
+    assert rows_of(graph, "thing")[-1].properties == {"mass": big}
 
 
 def test_a_unit_does_not_take_the_place_of_a_column_of_its_name(tmp_path: Path) -> None:
@@ -238,6 +238,15 @@ def values_of(cells: Sequence[str], folder: Path) -> tuple[list[Any], ImportRepo
         ),
         (["1.5", "3.25", "ca. 5", "7.75"], {"value": [1.5, 3.25, 7.75], "value_text": ["ca. 5"]}),
         (["1.5", "---", "7.75", "3.25", "---"], {"value": [1.5, 7.75, 3.25]}),
+        (
+            ["11/01/2024", "12/01/2024", "13/01/2024", "31/02/2024"],
+            {"value": ["2024-01-11", "2024-01-12", "2024-01-13"], "value_text": ["31/02/2024"]},
+        ),
+        (["20 kg", "21 kg", "22 kg", "6 t"], {"value_kg": [20, 21, 22], "value_text": ["6 t"]}),
+        (
+            ["1.5", "2.5", "3.5", "1234567890123456789012345"],
+            {"value": [1.5, 2.5, 3.5], "value_text": ["1234567890123456789012345"]},
+        ),
     ],
 )
 def test_a_word_that_says_why_there_is_no_number_stays_beside_the_numbers_and_is_told(
@@ -250,7 +259,8 @@ def test_a_word_that_says_why_there_is_no_number_stays_beside_the_numbers_and_is
             found.setdefault(name, []).append(value)
     assert found == kept
     if "value_text" not in kept:
-        assert any("read as empty: value 2 ---" in note for note in report.notes)
+        questions = report.mapping[0].questions
+        assert questions == ("value: 2 of 5 values are no number (---); read as empty",)
         return
     questions = [question for mapping in report.mapping for question in mapping.questions]
     assert any(
@@ -280,6 +290,12 @@ def test_names_of_rooms_and_sizes_are_no_numbers_with_a_word_beside(cells: list[
         (["raps, lyng", "lind, lyng, raps", "pil, raps", "lyng, pil, lind"], "edge value -> new value split ,"),
         (["LM / PEB", "CR", "LM / CR / PEB", "PEB"], "edge value -> new value split /"),
         (["and/or", "24/7", "he/she", "n/v"], "property"),
+        (["1/2", "3/4", "1", "2", "1/2"], "code"),
+        (["2011/2012", "2012/2013", "2013"], "code"),
+        (["km/h", "km", "h", "m/s", "km/h"], "property"),
+        (["2.2.2", "3.3.5", "4.1.6"], "property"),
+        (["4/2/3", "4/2/1", "1/1/1"], "property"),
+        (["4-2-3", "4-2-1", "1-1-1"], "property"),
         (["150円", "3,300円", "220円"], "number jpy"),
         (["24-Apr-2005", "03-Jun-1994", "30-Dec-2005"], "date in words"),
         (["Lund, Skåne", "Graz, Styria", "Bern, Bern, CH", "Lund, Skåne"], "property"),

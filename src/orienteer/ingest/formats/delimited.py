@@ -142,8 +142,9 @@ class _Rows:
         columns = block.table.columns
         if block.has_blanks or (self._header and compute.any(compute.equal(columns[0], self._header[0])).as_py()):
             return False
-        if compute.any(compute.match_substring_regex(columns[0], f"^{TOTAL_WORD}", ignore_case=True)).as_py():
-            return False
+        for column in columns[:2]:
+            if compute.any(compute.match_substring_regex(column, rf"^\s*{TOTAL_WORD}", ignore_case=True)).as_py():
+                return False
         is_empty = None
         for column in columns[1:] or columns:
             is_blank = compute.equal(column, "")

@@ -11,6 +11,7 @@ from pathlib import Path
 from orienteer.errors import BadInput
 from orienteer.ingest.formats.records import RowRecord
 from orienteer.ingest.formats.table import Drop, shown
+from orienteer.text.units import measured
 
 LOOKED_AT = 500
 """Rows that tell the shape."""
@@ -46,6 +47,8 @@ TOTAL_WORD = (
 )
 """What the name of a row of totals begins with."""
 _TOTAL = re.compile(TOTAL_WORD + r"\s*(?:[:.(\d].*)?", re.IGNORECASE)
+_TOTAL_ALONE = re.compile(TOTAL_WORD + r"\s*:?", re.IGNORECASE)
+_TOTAL_HEAD = re.compile(r"\s*" + TOTAL_WORD, re.IGNORECASE)
 _TOTAL_OF = re.compile(TOTAL_WORD + r"\s+(?P<of>\S.*)", re.IGNORECASE)
 FEWEST_UNITS, LONGEST_UNIT = 2, 12
 """Cells above numbers that are their units, and characters of each."""
@@ -94,10 +97,14 @@ def _has_units(cells: Sequence[str], numeric: Collection[int]) -> bool:
     """Return whether a row has units above columns of numbers, no number, and no name."""
     filled = [cell.strip() for cell in cells if cell.strip()]
     above = [place for place, cell in enumerate(cells) if place in numeric and cell.strip()]
-    is_short = all(
-        len(cell) <= LONGEST_UNIT and not is_number(cell) and not _NOTHING.fullmatch(cell) for cell in filled
-    )
-    return bool(cells) and not cells[0].strip() and len(above) >= FEWEST_UNITS and is_short
+    is_short = all(len(cell) <= LONGEST_UNIT and not is_number(cell) for cell in filled)
+    known = sum(map(_is_unit, filled))
+    return bool(cells) and not cells[0].strip() and len(above) >= FEWEST_UNITS and is_short and 2 * known >= len(filled)
+
+
+def _is_unit(text: str) -> bool:
+    """Return whether a text is a unit: `m`, `g/t`, `%`, `m MGA51`."""
+    return bool(re.search(r"[/%°²³€$£]", text)) or measured(f"1 {text.split()[0]}") is not None
 
 
 def _usual_width(rows: Sequence[Sequence[str]]) -> int:
@@ -235,6 +242,7 @@ class RowSieve:
         return (
             len(cells) == self.shape.width > 1
             and bool(cells[0] and cells[1])
+            and _TOTAL_HEAD.match(cells[0]) is None
             and not (row.fault or self._is_after_blank or self._below)
             and not (self.header and cells[0] == self.header[0])
         )
@@ -342,7 +350,7 @@ def _is_subtotal(shape: TableShape, cells: Sequence[str], above: Sequence[str]) 
     if not 2 <= len(filled) < len(cells) or len(filled[0][1]) > LONGEST_TOTAL:
         return False
     part = _TOTAL_OF.fullmatch(filled[0][1])
-    if _TOTAL.fullmatch(filled[0][1]) is None and (part is None or part["of"] not in map(str.strip, above)):
+    if _TOTAL_ALONE.fullmatch(filled[0][1]) is None and (part is None or part["of"] not in map(str.strip, above)):
         return False
     return all(place in shape.numeric and is_number(_UNIT.sub("", cell)) for place, cell in filled[1:])
 

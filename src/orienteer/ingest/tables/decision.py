@@ -22,6 +22,8 @@ FEWEST_SHARED, FEWEST_VALUES = 3, 5
 """Values that the ends of a list of edges share, and have in a table of more than three columns."""
 SURPRISE, WORDS_SURPRISE = 4.0, 1.0
 """How surprising it has to be, in nats, that two columns so seldom have one value in a row; the same of words."""
+MOST_BESIDE = 2
+"""Columns beside its ends that a row may say more in, and yet be an edge that leads nowhere: of events none is lost."""
 MOST_TEXTS = 1
 """Columns of words beside the ends of a list of edges."""
 
@@ -54,7 +56,8 @@ def joined_columns(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLin
     as_things = 1.0 + 2.0 * own_id + 0.5 * is_named
     are_told = all(link.key for link in ends.values()) and not is_one_kind
     is_repeated = rows - len(pairs) > REPEATED * rows
-    as_edges = 2.5 + 1.0 * is_one_kind - 2.0 * ((is_repeated or bool(lost)) and are_told)
+    loses_much = lost > 0 and len(draft.open) - len(ends) > MOST_BESIDE
+    as_edges = 2.5 + 1.0 * is_one_kind - 2.0 * ((is_repeated or loses_much) and are_told)
     if abs(as_things - as_edges) < CLOSE:
         taken = ("edges", "things") if as_edges > as_things else ("things", "edges")
         draft.questions.append(f"rows may be {taken[1]}; taken for {taken[0]}")
@@ -109,8 +112,7 @@ def _called_ends(draft: Draft) -> dict[str, ColumnLink]:
     """Return two columns that are called as ends are, if their values can be called by."""
     pair = [name or "" for name in ends_of(list(draft.open), Columns())]
     fit = [name for name in pair if name in draft.open and is_callable(draft.open[name])]
-    is_whole = len(fit) == 2 and all(draft.open[name].filled == draft.rows for name in fit)
-    return {name: ColumnLink("node") for name in fit} if is_whole and draft.id_name not in fit else {}
+    return {name: ColumnLink("node") for name in fit} if len(fit) == 2 else {}
 
 
 def _sharing(draft: Draft) -> dict[str, ColumnLink]:

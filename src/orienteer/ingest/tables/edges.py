@@ -142,8 +142,8 @@ class EdgeMaker:
     def _put(self, extra: Extra | None, name: str, value: JsonValue) -> Extra:
         extra = extra or {}
         if name in self._formed:
-            kept, formed = self._formed[name].kept(value)
-            extra.setdefault("properties", {})[kept] = formed
+            if kept := self._formed[name].kept(value):
+                extra["properties"] = {**extra.get("properties", {}), **kept}
             return extra
         role = "" if name in self._properties else EDGE_RANKS.get(plainly(name), ("", 0))[0]
         if (role == "text" or name in self._roles.texts) and "text" not in extra:

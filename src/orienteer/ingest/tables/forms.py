@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
@@ -63,6 +63,8 @@ GROUP_SIGNS = " \u00a0\u2009\u202f'’"
 """What may part groups of three digits, besides dot and comma."""
 MOST_INFLECTED = 4
 """Words of a column that may be one unit: `den`, `dny`, `dní`."""
+MOST_STRANGE, FEWEST_FORMED = 0.1, 3
+"""Share of a column's different values that may have another form than the others, and how many those are at least."""
 FEWEST_COMPACT = 3
 """Different values of eight digits that are dates if all of them can be."""
 
@@ -77,7 +79,9 @@ _NUMBER = re.compile(
 )
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?")
 _CLOCK = r"(?:,? (?P<time>\d{1,2}:\d\d(?::\d\d)?)(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
-_PARTED = re.compile(r"(\d{1,4})([./-]) ?(\d{1,2})(?:\2 ?|-(?=\d{4}))(\d{1,4})\.?" + _CLOCK)
+_PARTED = re.compile(  # 2.2.2 is a section
+    r"(?!\d{1,3}[./-] ?\d{1,2}[./-] ?\d\.?(?:\D|$))(\d{1,4})([./-]) ?(\d{1,2})(?:\2 ?|-(?=\d{4}))(\d{1,4})\.?" + _CLOCK
+)
 _EASTERN = re.compile(r"(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]")
 _WORDED = re.compile(
     r"(?:[^\W\d]+, )?"
@@ -181,10 +185,50 @@ def shape(value: str) -> str:
     return f"0{alike[1:]}" if value[:1] == "0" else alike
 
 
-def is_formed(value: str) -> bool:
-    """Return whether a value alone could be a number, perhaps with a unit, or a date."""
-    value = _western(value.strip())
-    return any(form.fullmatch(value) is not None for form in (_ISO, _PARTED, _WORDED)) or bool(numbers_of({value: 1}))
+def form_of(
+    shapes: Mapping[str, int], values: Collection[str], *, decimal: str = "", order: str = ""
+) -> tuple[Form | None, frozenset[str]]:
+    """Return the form that all values have, or most, and the values of another form; None and nothing for texts.
+
+    `decimal` and `order` are those of the table's other columns, where these values prove none.
+    """
+    form: Form | None = dates_of(shapes, values, order) or numbers_of(shapes, decimal)
+    own = values if form is not None else _alike(shapes, values)
+    if not own:
+        return None, frozenset()
+    if form is None:
+        shapes = Counter(map(shape, own))
+        form = dates_of(shapes, own, order) or numbers_of(shapes, decimal)
+    if isinstance(form, Numbers):
+        unread = {one for one in shapes if form.read(one) is None}  # too long for a number
+        own = [value for value in own if shape(value) not in unread] if unread else own
+    elif form is not None:
+        own = [value for value in own if form.read(value) is not None]
+    others = frozenset(values).difference(own) if len(own) < len(values) else frozenset()
+    is_most = len(others) <= 1 + MOST_STRANGE * len(values) and (not others or len(own) >= FEWEST_FORMED)
+    return (form, others) if is_most else (None, frozenset())
+
+
+def _alike(shapes: Mapping[str, int], values: Collection[str]) -> Collection[str]:
+    """Return the values that are numbers of one unit, or dates, if these are most; none where nothing is most."""
+    kinds = {one: _kind(one) for one in shapes}
+    counts = Counter[str]()
+    for one, kind in kinds.items():
+        counts[kind] += shapes[one]
+    del counts[""]
+    best, count = max(counts.items(), key=lambda pair: pair[1], default=("", 0))
+    if len(values) - count > 1 + MOST_STRANGE * len(values):
+        return ()
+    return [value for value in values if kinds[shape(value)] == best]
+
+
+def _kind(one: str) -> str:
+    """Return what a shape is: a date, a number of some unit, or nothing of these, an empty text."""
+    western = _western(one.strip())
+    if any(form.fullmatch(western) is not None for form in (_ISO, _PARTED, _WORDED)):
+        return "date"
+    numbers = numbers_of({one: 1})
+    return "" if numbers is None else f"number {'' if numbers.unit in CURRENCIES else numbers.unit_word}"
 
 
 def numbers_of(shapes: Mapping[str, int], decimal: str = "") -> Numbers | None:
@@ -247,34 +291,34 @@ def dates_of(shapes: Mapping[str, int], values: Collection[str], order: str = ""
     """
     shapes, values = {_western(one): count for one, count in shapes.items()}, list(map(_western, values))
     if all(map(_ISO.fullmatch, shapes)):
-        return _all_read(Dates("iso"), values)
+        return _mostly_read(Dates("iso"), values)
     if any(map(_ISO.fullmatch, shapes)):  # a spreadsheet's own dates beside typed ones
         rest = {one: count for one, count in shapes.items() if not _ISO.fullmatch(one)}
         form = dates_of(rest, [value for value in values if not _ISO.fullmatch(value.strip())], order)
-        return form and _all_read(form, values)
+        return form and _mostly_read(form, values)
     if len(values) >= FEWEST_COMPACT and set(shapes) == {"99999999"}:
         return (
-            _all_read(Dates("yyyymmdd", is_proved=True), values)
+            _mostly_read(Dates("yyyymmdd", is_proved=True), values)
             if all("1850" < v[:4] < "2100" for v in values)
             else None
         )
     if all(map(_WORDED.fullmatch, shapes)):
-        return _all_read(Dates("in words", is_proved=True), values)
+        return _mostly_read(Dates("in words", is_proved=True), values)
     if not all(map(_PARTED.fullmatch, shapes)):
         return None
     parts = [found for value in values if (found := _PARTED.fullmatch(value.strip())) is not None]
     if all(len(found[1]) == len("2001") for found in parts):
-        return _all_read(Dates("y/m/d", is_proved=True), values)
+        return _mostly_read(Dates("y/m/d", is_proved=True), values)
     if any(len(found[1]) > len("31") for found in parts):
         return None
     first, second = (max(int(found[place]) for found in parts) for place in (1, 3))
     is_dotted = all(found[2] == "." for found in parts)  # nobody writes the month first with dots
     latest = max((int(found[4]) for found in parts if len(found[4]) == len("26")), default=0)
     if second <= 12 and THIS_YEAR < latest <= 31:
-        return _all_read(Dates("y/m/d", is_proved=True), values)
+        return _mostly_read(Dates("y/m/d", is_proved=True), values)
     if first > 12 or second > 12 or is_dotted:
-        return _all_read(Dates("m/d/y" if second > 12 else "d/m/y", is_proved=True), values)
-    return _all_read(Dates(order or "m/d/y", is_open=not order), values)
+        return _mostly_read(Dates("m/d/y" if second > 12 else "d/m/y", is_proved=True), values)
+    return _mostly_read(Dates(order or "m/d/y", is_open=not order), values)
 
 
 def _is_money(sign: str, unit: str) -> bool:
@@ -314,8 +358,9 @@ def _are_groups(groups: list[str]) -> bool:
     return first.isdigit() and len(first) <= 3 and all(len(group) == 3 and group.isdigit() for group in rest)
 
 
-def _all_read(form: Dates, values: Iterable[str]) -> Dates | None:
-    return form if all(form.read(value) is not None for value in values) else None
+def _mostly_read(form: Dates, values: Collection[str]) -> Dates | None:
+    """Return a form if it reads the values, but for a few days that no month has."""
+    return form if sum(form.read(value) is None for value in values) <= 1 + MOST_STRANGE * len(values) else None
 
 
 def _western(text: str) -> str:

@@ -319,8 +319,10 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
     form = profile.form
     if profile.others and form is not None:
         what = "number" if isinstance(form, Numbers) else "date"
-        rest = FormedColumn(profile.name, form).rest
-        draft.questions.append(f"{profile.name}: {_told_others(profile, what)}; kept as {rest}")
+        rest = FormedColumn(profile.name, form, beside=draft.table.columns).rest
+        words = [value for value in profile.others if any(map(str.isalnum, value))]
+        kept = f"kept as {rest}" if words else "read as empty"
+        draft.questions.append(f"{profile.name}: {_told_others(profile, what)}; {kept}")
     if isinstance(form, Numbers):
         if form.is_open:
             written = "." if any("." in value for value in profile.counts) else ","

@@ -30,8 +30,9 @@ A column `row+seat` is made of two, with a blank between their values: for ids a
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
@@ -125,7 +126,7 @@ class FileMapping(Record):
     @property
     def formed(self) -> dict[str, FormedColumn]:
         """Return the columns whose values are written in a form of their own."""
-        columns = {column: formed_column(column, role) for column, role in self.columns.items()}
+        columns = {column: formed_column(column, role, self.columns) for column, role in self.columns.items()}
         return {column: formed for column, formed in columns.items() if formed is not None}
 
     @property
@@ -160,6 +161,8 @@ class FormedColumn:
     column: str
     form: Form | None = None
     separator: str = ""
+    beside: Collection[str] = ()
+    """The table's columns, of which it takes no name away."""
 
     @property
     def name(self) -> str:
@@ -170,29 +173,36 @@ class FormedColumn:
     @property
     def rest(self) -> str:
         """Return the property that keeps texts of another form, so that the other holds numbers or dates alone."""
-        return self.column if self.form is None else f"{self.column}_text"
+        names = (f"{self.column}_text{number or ''}" for number in itertools.count())
+        return self.column if self.form is None else next(name for name in names if name not in self.beside)
 
-    def kept(self, cell: JsonValue) -> tuple[str, JsonValue]:
-        """Return the property and the value that a cell is kept as; a text of another form stays as it is."""
+    def kept(self, cell: JsonValue) -> Mapping[str, JsonValue]:
+        """Return the property that a cell is kept as, and its value; a text of another form stays as it is.
+
+        Signs (`---`) among numbers or dates say nothing.
+        """
         if not isinstance(cell, str):
-            return (self.name if isinstance(cell, int | float) else self.rest), cell
+            is_number = isinstance(cell, int | float) and not isinstance(cell, bool) and isinstance(self.form, Numbers)
+            return {(self.name if is_number else self.rest): cell}
         if self.separator:
-            return self.name, list(parts_of(cell, self.separator))
+            return {self.name: list(parts_of(cell, self.separator))}
         value = self.form.read(cell) if self.form is not None else cell
-        return (self.rest, cell) if value is None else (self.name, value)
+        if value is not None:
+            return {self.name: value}
+        return {self.rest: cell} if any(map(str.isalnum, cell)) else {}
 
 
-def formed_column(column: str, role: str) -> FormedColumn | None:
+def formed_column(column: str, role: str, beside: Collection[str] = ()) -> FormedColumn | None:
     """Return how the values of a column are kept that are written in a form of their own; None for another role."""
     if role == CODE:
         return FormedColumn(column)
     for before, decimal in ((NUMBER, "."), (COMMA_NUMBER, ",")):
         unit = role.removeprefix(f"{before} ")
         if role == before or (unit != role and unit.split() == [unit]):
-            return FormedColumn(column, Numbers(decimal, "" if role == before else unit))
+            return FormedColumn(column, Numbers(decimal, "" if role == before else unit), beside=beside)
     order, sign = role.removeprefix(DATE), role.removeprefix(LIST)
     if order != role and order in ORDERS:
-        return FormedColumn(column, Dates(order))
+        return FormedColumn(column, Dates(order), beside=beside)
     return FormedColumn(column, separator=sign) if sign != role and sign in SEPARATORS else None
 
 

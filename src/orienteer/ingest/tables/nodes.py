@@ -111,7 +111,7 @@ class NodeMaker:
         self._linked = mapping.links if mapping else {}
         self._formed = mapping.formed if mapping else {}
         self._joined = joined
-        self._known: dict[str, dict[str, tuple[str, JsonValue]]] = {}
+        self._known: dict[str, dict[str, Mapping[str, JsonValue]]] = {}
         """Of each column of a form of its own, what texts become; for they repeat."""
         self._line = 0
         self._linking: dict[str, LinkCells] = {}
@@ -212,24 +212,24 @@ class NodeMaker:
         return _each(cells, _cell_of_text if self._is_text else plain)
 
     def _forms(self, column: str, cells: Sequence[Any]) -> dict[str, Sequence[JsonValue]]:
-        """Return the properties that a column of a form of its own becomes: what is of another form keeps its name."""
+        """Return the properties that a column of a form of its own becomes: one is of the texts of another form."""
         formed, known = self._formed[column], self._known.setdefault(column, {})
         if len(known) > MOST_KNOWN:
             known.clear()
 
-        def kept(value: Any) -> tuple[str, JsonValue] | None:
+        def kept(value: Any) -> Mapping[str, JsonValue]:
             cell = plain(value)
-            return None if cell is None else formed.kept(cell)
+            return {} if cell is None else formed.kept(cell)
 
-        def of_text(value: str) -> tuple[str, JsonValue] | None:
-            pair = known.get(value)
-            if pair is None and value:
-                pair = known[value] = formed.kept(value)
-            return pair
+        def of_text(value: str) -> Mapping[str, JsonValue]:
+            found = known.get(value)
+            if found is None:
+                found = known[value] = formed.kept(value) if value else {}
+            return found
 
-        pairs = _each(cells, of_text if is_text(cells) else kept)
-        names = {pair[0]: None for pair in (pairs.values if isinstance(pairs, CodedColumn) else pairs) if pair}
-        return {name: _each(pairs, partial(_value_under, name)) for name in names}
+        found = _each(cells, of_text if is_text(cells) else kept)
+        names = {name: None for each in (found.values if isinstance(found, CodedColumn) else found) for name in each}
+        return {name: _each(found, partial(_value_under, name)) for name in names}
 
     def node(self, node_id: str, row: Mapping[str, Any]) -> Node:  # Any: whatever a file format can hold
         """Make a node of one row: of its columns, then of the keys of the objects that they hold."""
@@ -275,8 +275,7 @@ class NodeMaker:
         elif role == "link":
             self._take_link(cells, column, cell)
         elif role == "formed":
-            name, kept = self._formed[column].kept(cell)
-            cells.properties[name] = kept
+            cells.properties |= self._formed[column].kept(cell)
         elif role == "explode":
             nodes, members = self.members.setdefault(column, ([], []))
             several = list(dict.fromkeys(items(cell)))
@@ -328,8 +327,8 @@ def _each(cells: Sequence[Any], function: Callable[[Any], Any]) -> Sequence[Any]
     return cells.map(function) if isinstance(cells, CodedColumn) else list(map(function, cells))
 
 
-def _value_under(name: str, pair: tuple[str, JsonValue] | None) -> JsonValue:
-    return pair[1] if pair is not None and pair[0] == name else None
+def _value_under(name: str, kept: Mapping[str, JsonValue]) -> JsonValue:
+    return kept.get(name)
 
 
 def _cell_of_text(cell: str) -> JsonValue:

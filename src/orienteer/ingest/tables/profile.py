@@ -16,7 +16,7 @@ import numpy as np
 from orienteer.graph.edges import CodedColumn
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, PointedText
 from orienteer.ingest.tables.cells import holds, is_text
-from orienteer.ingest.tables.forms import MOST_SHAPES, Dates, Form, Numbers, dates_of, is_formed, numbers_of, shape
+from orienteer.ingest.tables.forms import MOST_SHAPES, Dates, Form, Numbers, form_of, shape
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.type_names import is_code, is_key, is_year
 from orienteer.ingest.tables.values import identifier, is_prose, items, numeric, without_decimal
@@ -55,14 +55,8 @@ TRUTHS = frozenset(
     for pair in ("yes no", "true false", "y n", "t f", "ja nein", "j n", "oui non", "si no", "sí no", "sim não", "x")
 )
 """The two words, or the one, of columns that say yes or no."""
-MOST_STRANGE = 0.1
-"""Share of the different values of a column of numbers or dates that may be none, and are told."""
 MOST_REPEATED = 0.02
 """Share of rows that may be there twice in a table whose ids are looked for."""
-FEWEST_FORMED = 3
-"""Different numbers or dates that a column with other values has at least."""
-LONG = 10
-"""Digits of whole numbers that are codes, as those of telephones are, if all have as many and few are there twice."""
 LONGEST_PART, MOST_BLANKS = 40, 4
 """Characters, and blanks, of a part of a list."""
 
@@ -134,46 +128,38 @@ class ColumnProfile:
         return shapes
 
     @cached_property
+    def told(self) -> tuple[Form | None, frozenset[str]]:
+        """Return the form that the values have, or most of them, and the values of another form."""
+        if not self.is_whole or not self.counts or self.has_lists or self.shapes is None:
+            return None, frozenset()
+        return form_of(self.shapes, self.counts.keys(), decimal=self.decimal, order=self.order)
+
+    @cached_property
     def others(self) -> tuple[str, ...]:
         """Return the values that are no numbers and no dates where most are: `pending`, `ca. 5`."""
-        if not self.is_whole or self.has_lists or self.shapes is None:
-            return ()
-        strange = {one for one in self.shapes if not is_formed(one)}
-        count = sum(self.shapes[one] for one in strange)
-        if not count or count > 1 + MOST_STRANGE * len(self.counts) or len(self.counts) - count < FEWEST_FORMED:
-            return ()
-        return tuple(value for value in self.counts if shape(value) in strange)
+        return tuple(filter(self.told[1].__contains__, self.counts)) if self.told[1] else ()
 
     @cached_property
     def form(self) -> Form | None:
         """Return how the values are numbers or dates, but for `others`; None where that is not clear."""
-        if not self.is_whole or not self.counts or self.has_lists or self.shapes is None:
-            return None
-        values = self.counts.keys() - set(self.others)
-        shapes = Counter(map(shape, values)) if self.others else self.shapes
-        dates = dates_of(shapes, values, self.order)
-        if dates is not None:
-            return dates
-        numbers = numbers_of(shapes, self.decimal)
-        if self.others and all(map(str.isdigit, values)) and not self._are_placeholders(self.others):
+        form, others = self.told
+        values = self.counts.keys() - others
+        if not isinstance(form, Numbers):
+            return form
+        if others and all(map(str.isdigit, values)) and not self._are_placeholders(others):
             return None  # rooms are called 101, 102 and Aula
-        if numbers is None or numbers.unit:
-            return numbers
-        if not numbers.is_proved:
+        if form.unit:
+            return form
+        if not form.is_proved:
             has_noughts = any(map(_CODED.match, values))
             has_plus = all(value[0] == "+" for value in values)
             if has_noughts or has_plus or is_code(self.name):
                 return None
         if all(map(str.isdigit, values)):
-            sizes = set(map(len, values))
-            return None if len(sizes) == 1 and min(sizes) >= LONG and self._hardly_repeats else numbers
+            return form
         # Rows that are called 0.1 and 0.10 are not called by numbers.
-        are_names = self.is_key and len({numbers.read(value) for value in values}) < len(values)
-        return None if are_names else numbers
-
-    @property
-    def _hardly_repeats(self) -> bool:
-        return 10 * len(self.counts) > 9 * self.filled > 9
+        are_names = self.is_key and len({form.read(value) for value in values}) < len(values)
+        return None if are_names else form
 
     def _are_placeholders(self, words: Collection[str]) -> bool:
         """Return whether words stand for missing values: each is there several times, or in other columns, too."""
@@ -244,7 +230,10 @@ class ColumnProfile:
         bracketed = sum(1 for value in self.counts if value[:1] == "[" and value[-1:] == "]")
         if self.has_lists or (bracketed and bracketed >= FEWEST_LISTS * len(self.counts)):
             return ("json",)
-        return tuple(mark for mark in ("|", ";", ",", "/") if any(mark in value for value in self.counts))
+        marks = [mark for mark in ("|", ";", ",") if any(mark in value for value in self.counts)]
+        strokes = [value for value in self.counts if "/" in value]  # km/h and 2011/2012 are one
+        has_lists = strokes and all(value.count("/") == value.count(" / ") for value in strokes)
+        return (*marks, "/") if has_lists else tuple(marks)
 
     @cached_property
     def list_separator(self) -> str:
@@ -318,8 +307,6 @@ def profiles_of(table: Table, names: Collection[str] | None = None) -> dict[str,
         if table.format.is_text:
             _take_nulls(profile)
     _settle(profiles.values())
-    for profile in profiles.values() if table.format.is_text else ():
-        _take_signs(profile)
     if any(profile.is_nearly_key for profile in profiles.values()):
         repeats = _repeats(table)
         for profile in profiles.values():
@@ -395,6 +382,7 @@ def _settle(profiles: Iterable[ColumnProfile]) -> None:
             del profile.form
         if form is None or not form.is_open:
             continue
+        del profile.told
         if isinstance(form, Numbers) and signs:
             profile.decimal = signs.most_common(1)[0][0]
         elif isinstance(form, Dates) and orders:
@@ -412,15 +400,6 @@ def _take_nulls(profile: ColumnProfile) -> None:
         else:
             profile.null_words[word] = count
     profile.counts.update(profile.kept_words)
-
-
-def _take_signs(profile: ColumnProfile) -> None:
-    """Move signs such as `---` out of the counts of a column of numbers or dates: they say nothing."""
-    signs = [value for value in profile.others if not any(map(str.isalnum, value))] if profile.form is not None else []
-    if signs:
-        profile.null_words |= {sign: profile.counts.pop(sign) for sign in signs}
-        profile.others = tuple(value for value in profile.others if value in profile.counts)
-        profile.__dict__.pop("shapes")
 
 
 def _form(value: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from orienteer.ingest.tables.edges import EdgeMaker
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.links import key_value
 from orienteer.ingest.tables.mapping import ColumnLink, FileMapping
-from orienteer.ingest.tables.nodes import NodeMaker, explode
+from orienteer.ingest.tables.nodes import LinkCells, NodeMaker, explode
 from orienteer.ingest.tables.values import identifier, parts_of, plain
 from orienteer.records import Node
 
@@ -152,13 +152,10 @@ class TableReader:
                 continue
             # All nodes are there before the first edge is, for edges number the nodes.
             named = NamedNodes(partial(self._nodes_of, link=link, builder=builder))
+            batches[:] = [_led(cells, own) for cells in batches] if own is not None else batches
             found = [named.places(cells.values) for cells in batches]
             for cells, (rows, ends) in zip(batches, map(named.edges, found), strict=True):
                 numbers, ids = (cells.nodes, ()) if isinstance(cells.nodes, np.ndarray) else (None, cells.nodes)
-                if own is not None:  # without its node a row is counted already
-                    ids = [own.get(each.strip(), "") for each in ids]
-                    is_there = np.fromiter((bool(ids[row]) for row in rows.tolist()), np.bool_, len(rows))
-                    rows, ends = rows[is_there], ends[is_there]
                 batch = EdgeBatch(
                     sources=[ids[row] for row in rows.tolist()] if numbers is None else (),
                     types=CodedColumn([link.edge_type], np.zeros(len(rows), np.int8)),
@@ -295,6 +292,13 @@ def _id_column(mapping: FileMapping) -> str | None:
 def _keyed(mapping: FileMapping, keys: dict[tuple[str, str], dict[str, str]]) -> Iterator[str]:
     """Return the columns of a table by which others name its rows."""
     return (column for node_type, column in keys if node_type == mapping.type and column in mapping.columns)
+
+
+def _led(cells: LinkCells, own: Mapping[str, str]) -> LinkCells:
+    """Return the cells of rows that say more of the nodes of others, by these; a row without one is counted already."""
+    nodes = [own.get(str(each).strip(), "") for each in cells.nodes]
+    rows = [row for row, node in enumerate(nodes) if node]
+    return LinkCells([nodes[row] for row in rows], [cells.values[row] for row in rows], [cells.lines[r] for r in rows])
 
 
 def _remember(nodes: dict[str, str], values: Sequence[Any], ids: Sequence[str]) -> None:  # Any: as files hold them
