@@ -84,7 +84,7 @@ def _primekg(report: ImportReport, graph: Graph) -> None:
 
 
 def _go(report: ImportReport, graph: Graph) -> None:
-    assert any(edge.properties.get("evidence") == "IDA" for edge in graph.iter_edges())
+    assert any(edge.properties.get("evidence") == ["IDA"] for edge in graph.iter_edges())
     assert graph.node("GO:0000001").aliases == ("mitochondrial inheritance",)
 
 

@@ -67,7 +67,7 @@ def test_splits_of_json_lines(tmp_path):
         ({"question": "?", "nodes": {"n1": True}}, "nodes is"),
         ({"question": "?", "nodes": [None]}, "nodes is"),
         ({"question": "?", "nodes": ["n1", " "]}, "nodes is"),
-        ({"question": "?", "nodes": [float("nan")]}, "nodes is"),
+        ({"question": "?", "nodes": [float("nan")]}, "line 2: NaN"),
         ({"question": "?", "nodes": {"n1": float("inf")}}, "nodes is"),
         ({"question": "?", "answers": "x"}, "answers is 'x'"),
         ({"question": "?", "answers": ["x", ""]}, "answers is"),

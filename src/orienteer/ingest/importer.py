@@ -25,7 +25,6 @@ from orienteer.ingest.tables.columns import Columns, without_private
 from orienteer.ingest.tables.inside import is_container
 from orienteer.ingest.tables.kept import Decision, kept_plan
 from orienteer.ingest.tables.kinds import sort_tables
-from orienteer.ingest.tables.known import nodes_line
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.mapping import FileMapping, rendered
 from orienteer.ingest.tables.mapping_file import plan_of, read_mappings
@@ -45,6 +44,7 @@ from orienteer.ingest.tables.plan import (
     words_in,
 )
 from orienteer.ingest.tables.reader import TableReader
+from orienteer.ingest.tables.settling import nodes_line
 from orienteer.ingest.tables.spec import TableSpec
 from orienteer.ingest.tables.type_names import thing_in
 from orienteer.options import Options

@@ -64,6 +64,11 @@ class Lexicon:
         return self._property_words.facts
 
     @property
+    def beside(self) -> dict[str, str]:
+        """Return the properties of texts that stand beside numbers or dates, and those."""
+        return self._property_words.beside
+
+    @property
     def edge_properties(self) -> dict[str, PropertyFacts]:
         """Return the properties of edges by name."""
         return self._edge_property_words.facts

@@ -169,8 +169,8 @@ def property_said(
     facts, _, cost = named
     behind = context.skip(begin, WORDS["within"]) if facts.kind == "text" else begin  # "born in X", of a `birth_town`
     for unit in context.units.values.get(context.skip(behind, ("the", "a", "an")), ()):
-        if unit.property == facts.name:
-            valued = Valued(facts.name, "=", unit.value, is_denied)
+        if facts.name in (unit.property, context.lexicon.beside.get(unit.property)):
+            valued = Valued(unit.property, "=", unit.value, is_denied)
             yield Parse(unit.last, nodes.that(valued), cost + unit.cost - 0.05)
     if not is_denied:
         yield from (told._replace(cost=told.cost + cost) for told in beside_told(context, begin, facts, nodes))

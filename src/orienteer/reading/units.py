@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -359,6 +360,10 @@ def edge_columns(graph: Graph) -> Columns:
     )
 
 
+_TEXTS_BESIDE = re.compile(r"_text\d*$")
+"""The end of a property's name that tables give to texts among numbers or dates (docs/tables.md)."""
+
+
 class PropertyWords:
     """Finds the properties of one graph, and their values, by words. Safe to share among threads."""
 
@@ -367,6 +372,13 @@ class PropertyWords:
         self._groups = [frozenset(map(vocabulary.stem, group)) for group in ENGLISH.groups["properties"]]
         facts = ((self._facts(name, sample), sample) for name, sample in columns.samples.items())
         self.facts = {own.name: own for own, sample in facts if own.kind != "text" or not self._are_ids(sample)}
+        self.beside = {name: base for name in self.facts if (base := self._beside(name)) is not None}
+        """Properties of the texts that stand beside numbers or dates, and those: `price_text` of `price_eur`."""
+
+    def _beside(self, name: str) -> str | None:
+        base = _TEXTS_BESIDE.sub("", name)
+        others = (other for other in self.facts if other == base or other.startswith(f"{base}_"))
+        return next((other for other in others if other != name and self.facts[other].kind != "text"), None)
 
     def _are_ids(self, values: Sequence[object]) -> bool:
         """Return whether the values of a property are ids of nodes: they say where its edges lead, and no more."""
@@ -434,7 +446,8 @@ class PropertyWords:
                 own.remove(match)
                 last += 1
             is_said = (is_sure or not own) and "id" not in own  # a "referee" is no `referee_id`
-            if last > place and is_said:  # "drugs" are no part of `drugbank_type`
+            is_whole = not own or facts.name not in self.beside
+            if last > place and is_said and is_whole:  # "drugs" are no part of `drugbank_type`
                 cost = 0.3 * len(own) / len(facts.stems)
                 yield PropertyUnit(last, facts.name, cost)
                 behind = reading.words[last].text if last < len(reading.words) else ""

@@ -104,7 +104,8 @@ def decoded(content: bytes) -> tuple[str, str]:
     encoding = _told(io.BytesIO(content))
     is_marked = content.startswith(tuple(mark for mark, _ in _MARKS))
     try:
-        return content.decode(encoding, "strict" if is_marked else "replace"), encoding
+        text = content.decode(encoding, "strict" if is_marked else "replace")
+        return text, encoding if is_marked or encoding != UTF8 else "utf-8"
     except UnicodeDecodeError as error:
         raise BadInput(f"marked as {encoding}, but byte {error.start} is none: save it as UTF-8") from error
 

@@ -46,13 +46,15 @@ class Parquet:
         """Read the table in batches."""
         before = 0
         with _opened(path) as file:
-            days, kinds = _columns_of_days(path, file.schema_arrow, rows), file.schema_arrow.types
+            days = _columns_of_days(path, file.schema_arrow, rows)
             for records in _parts(path, rows):
                 bad: set[int] = set()
                 columns = {}
-                for name, kind, column in zip(file.schema_arrow.names, kinds, records.columns, strict=True):
+                for field, column in zip(file.schema_arrow, records.columns, strict=True):
+                    name = field.name
                     try:
-                        columns[name], undecoded = _values(column.cast("date32") if name in days else column, kind)
+                        cells = column.cast("date32") if name in days else column
+                        columns[name], undecoded = _values(cells, cells.type if name in days else field.type)
                     except _UNREADABLE as error:
                         raise BadInput(f"{path}, column {name!r}: {error}; write that column as text") from error
                     bad |= undecoded

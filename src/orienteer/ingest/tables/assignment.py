@@ -18,11 +18,11 @@ from orienteer.ingest.tables.ends import with_ends
 from orienteer.ingest.tables.header import bare, headless, is_headless
 from orienteer.ingest.tables.inside import stated_links
 from orienteer.ingest.tables.kinds import sort_tables
-from orienteer.ingest.tables.known import check_columns, no_header, nodes_line, unclear
 from orienteer.ingest.tables.mapper import Mapper
 from orienteer.ingest.tables.mapping import IGNORED, ColumnLink, FileMapping
 from orienteer.ingest.tables.plan import EDGE_WORDS, JOIN, Table, table_of, words_in
 from orienteer.ingest.tables.profile import ColumnProfile, cleaned, columns_with_nulls, profiles_of
+from orienteer.ingest.tables.settling import check_columns, no_header, nodes_line, unclear
 from orienteer.ingest.tables.spec import TableSpec
 from orienteer.ingest.tables.type_names import edge_type_of, words_of
 

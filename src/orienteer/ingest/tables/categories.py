@@ -30,7 +30,7 @@ def kind_separator(profile: ColumnProfile, *, fewest: int = REPEATS) -> str | No
     is_too_many = len(profile.counts) > MOST_KINDS and not profile.separators
     if not profile.is_whole or is_too_many or profile.is_numeric or profile.is_prose or not profile.counts:
         return None
-    separator = "json" if profile.separators == ("json",) else profile.list_separator
+    separator = next((mark for mark in profile.separators if mark in ("json", "|", ";")), profile.list_separator)
     values: dict[str, int] = {}
     for cell, count in profile.counts.items():
         for part in parts_of(cell, separator):

@@ -7,12 +7,12 @@ from typing import Literal
 
 from orienteer.errors import BadInput
 from orienteer.ingest.tables.draft import TableKey
-from orienteer.ingest.tables.known import quoted
 from orienteer.ingest.tables.links import closeness, resolved
 from orienteer.ingest.tables.mapper import Mapper
 from orienteer.ingest.tables.mapping import ColumnLink, FileMapping
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.profile import ColumnProfile, profiles_of
+from orienteer.ingest.tables.settling import quoted
 from orienteer.ingest.tables.spec import TableSpec
 
 End = Literal["source", "target"]

@@ -15,9 +15,9 @@ from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.assignment import ImportPlan, MappedTable, emptied
 from orienteer.ingest.tables.header import headless
 from orienteer.ingest.tables.kinds import tables_of
-from orienteer.ingest.tables.known import check_columns
 from orienteer.ingest.tables.mapping import IGNORED, ColumnLink, FileMapping, link_of
 from orienteer.ingest.tables.plan import Table, in_encoding
+from orienteer.ingest.tables.settling import check_columns
 
 HEAD = """\
 # How each file is read. Change it and import it with: orienteer import SOURCE -o DIR --mapping THIS_FILE
