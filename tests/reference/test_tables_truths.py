@@ -1,4 +1,4 @@
-"""Forty folders of tables as people have them: what the import makes of each, against truths written by hand."""
+"""A hundred folders of tables as people have them: what the import makes of each, against truths written by hand."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from tables import OWN, Outcome, Told, Truth, facts_of, folder_of, outcome_of, truths_in
 
 TRUTHS = truths_in(OWN / "truths")
-RIGHT = 1012  # of 1,027 facts
-WRONG = 3  # facts that were told wrongly, links to a wrong table among them
+RIGHT = 2976  # of 3,000 facts
+WRONG = 6  # facts that were told wrongly, links to a wrong table among them
 LETTERS = {
     "bibliothek": "latin-1",
     "receitas": "latin-1",
@@ -25,9 +25,16 @@ LETTERS = {
     "degustateurs": "cp1252",
     "biavl": "cp1252",
     "ergaleia": "utf-16",
+    "bunbougu": "cp932",
+    "cave_cooperative": "cp1252",
+    "divadlo": "cp1250",
+    "imkerverein": "cp1252",
+    "radwerkstatt": "cp1252",
+    "shebei": "gb18030",
 }
-MOST_BELOW = 1
-"""Rows of totals below a table, which are none of its rows."""
+MOST_BESIDE = 3
+"""Rows of totals, units and notes of a table, which are none of its rows."""
+HEADLESS = {"repeaters"}
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +59,9 @@ def test_no_row_is_lost_unsaid(outcomes: dict[str, Outcome]) -> None:
 def _files() -> list[Any]:
     of_text = ((name, table, wanted) for name, truth in TRUTHS.items() for table, wanted in truth["tables"].items())
     return [
-        pytest.param(*each, id=f"{each[0]}-{each[1]}") for each in of_text if each[2]["file"][-4:] in (".csv", ".tsv")
+        pytest.param(name, table, wanted, id=f"{name}-{table}")
+        for name, table, wanted in of_text
+        if wanted["file"][-4:] in (".csv", ".tsv") and table not in HEADLESS
     ]
 
 
@@ -66,8 +75,9 @@ def test_the_truths_are_of_the_files_that_are_here(name: str, table: str, wanted
     delimiter = max(",;\t", key=lambda sign: sum(line.count(sign) for line in lines))
     found = [row for row in csv.reader(lines, delimiter=delimiter) if row]
     first = next(place for place, row in enumerate(found) if named <= set(row) and len(row) > 1)
-    header, rows = found[first], found[first + 1 :]
-    assert wanted["rows"] <= len(rows) <= wanted["rows"] + MOST_BELOW
+    header = found[first]
+    rows = [row for row in found[first + 1 :] if row != header]
+    assert wanted["rows"] <= len(rows) <= wanted["rows"] + MOST_BESIDE
     rows = rows[: wanted["rows"]]
     for column, (value, count) in wanted.get("check", {}).items():
         if column not in wanted.get("kinds", {}):  # a number or a date is written otherwise in the file
