@@ -326,7 +326,10 @@ def test_a_value_of_another_form_does_not_change_its_column(shop, graph):
     add(shop / "customers.csv", "C10,Ida,soon", "C11,Jo,later")
     report = update(shop, graph)
     assert [(each.column, each.kept, each.new) for each in report.otherwise] == [("since", "date d/m/y", "property")]
-    assert "since would be property, and is kept as date d/m/y, values of another" in report.otherwise[0].line
+    assert (
+        "since would be property, and is kept as date d/m/y, texts of another form as since_text"
+        in report.otherwise[0].line
+    )
     held = Graph.open(graph)
     assert held.node("C7").properties["since"] == "2019-12-31"
     assert held.node("C10").properties["since_text"] == "soon"
