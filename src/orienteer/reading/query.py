@@ -213,14 +213,9 @@ def is_of_texts(graph: Graph, name: str) -> bool:
     return any(np.isnan(number_of(value)) for value in graph.arrays.properties.values(name, rows))
 
 
-def is_ordering(condition: Valued) -> bool:
-    """Return whether a value is to be less or more than a number, or earlier or later than a date."""
-    return condition.comparison in ("<", "<=", ">", ">=") and isinstance(condition.value, float)
-
-
 def _ordered(condition: Condition) -> Iterator[str]:
-    """Yield the properties of a node whose values a condition orders."""
-    if isinstance(condition, Valued) and is_ordering(condition):
+    """Yield the properties whose values are to be less or more than a number, or earlier or later than a date."""
+    if isinstance(condition, Valued) and isinstance(condition.value, float) and condition.comparison not in ("=", "!="):
         yield condition.property
     for option in condition.options if isinstance(condition, Either) else ():
         for part in option:
@@ -596,9 +591,9 @@ class Executor:
             # `not fewer than 2` has edges to show, as `at least 2` has.
             return self._met(replace(condition, negated=False, comparison=_CONTRARY[condition.comparison]))
         # A node without a value is not known to differ; nor is one whose value is a text beside numbers or dates.
-        if isinstance(condition, Valued) and is_ordering(condition):
-            either = (replace(condition, comparison=one, negated=False) for one in ("<", ">="))
-            return plan.Without(plan.Either(tuple(map(self._condition, either))), self._met(negated(condition)))
+        if isinstance(condition, Valued) and any(_ordered(condition)):
+            either = (self._condition(replace(condition, comparison=one, negated=False)) for one in ("<", ">="))
+            return plan.Without(plan.Either(tuple(either)), self._met(negated(condition)))
         if isinstance(condition, Valued) and isinstance(condition.value, Told):
             is_text = is_of_texts(self._graph, condition.value.property)
             ways: tuple[Comparison, ...] = ("=", "!=") if is_text else ("<", ">=")  # whatever is told of both
