@@ -73,7 +73,7 @@ class DecodedText(NamedTuple):
 
     text: str
     encoding: str
-    """As Python calls it; `utf-8-sig` for ASCII, `cp1252` for bytes that nothing else explains better."""
+    """As Python calls it; `utf-8` for ASCII, `cp1252` for bytes that nothing else explains better."""
 
 
 def read_text(path: Path) -> DecodedText:
@@ -101,7 +101,7 @@ def is_text(head: bytes) -> bool:
 
 def decoded(content: bytes) -> tuple[str, str]:
     """Return the text of some bytes and its encoding. Raises `BadInput` for a mark that its bytes contradict."""
-    encoding = _told(io.BytesIO(content))
+    encoding = _encoding_in(io.BytesIO(content))
     is_marked = content.startswith(tuple(mark for mark, _ in _MARKS))
     try:
         text = content.decode(encoding, "strict" if is_marked else "replace")
@@ -122,11 +122,11 @@ def encoding_of(path: Path) -> str:
 @lru_cache(maxsize=256)  # asked for each reading of a table
 def _encoding_of(path: Path, size: int, modified: int) -> str:
     with opened(path) as raw:
-        return _told(raw)
+        return _encoding_in(raw)
 
 
-def _told(raw: BinaryIO) -> str:
-    """Return the encoding of what can be read: the first part with letters beyond ASCII that are UTF-8 tells that."""
+def _encoding_in(raw: BinaryIO) -> str:
+    """Return the encoding of a stream. It is UTF-8 if the first block with letters has more whole than damaged ones."""
     special: list[bytes] = []
     content = raw.read(READ)
     if stated := _stated(content[:SAMPLE]):

@@ -23,7 +23,7 @@ FEWEST_SHARED, FEWEST_VALUES = 3, 5
 SURPRISE, WORDS_SURPRISE = 4.0, 1.0
 """How surprising it has to be, in nats, that two columns so seldom have one value in a row; the same of words."""
 MOST_BESIDE = 2
-"""Columns beside its ends that a row may say more in, and yet be an edge that leads nowhere: of events none is lost."""
+"""Columns that a row has besides its ends, up to which it stays an edge if an end leads nowhere."""
 MOST_TEXTS = 1
 """Columns of words beside the ends of a list of edges."""
 
@@ -104,20 +104,20 @@ def _ends(draft: Draft) -> dict[str, ColumnLink]:
             links[others[0]] = ColumnLink("_".join(stem_of(others[0])) or others[0])
             return {name: links[name] for name in draft.open if name in links}
     if not draft.links:
-        return _sharing(draft) or _called_ends(draft)
+        return _sharing(draft) or _ends_by_header(draft)
     return {}
 
 
-def _called_ends(draft: Draft) -> dict[str, ColumnLink]:
-    """Return two columns that are called as ends are, if their values can be called by."""
+def _ends_by_header(draft: Draft) -> dict[str, ColumnLink]:
+    """Return two columns whose headers are those of ends, if their values can name rows."""
     pair = [name or "" for name in ends_of(list(draft.open), Columns())]
-    fit = [name for name in pair if name in draft.open and is_callable(draft.open[name])]
+    fit = [name for name in pair if name in draft.open and has_names(draft.open[name])]
     return {name: ColumnLink("node") for name in fit} if len(fit) == 2 else {}
 
 
 def _sharing(draft: Draft) -> dict[str, ColumnLink]:
     """Return two columns that share their values, and join one with itself less often than chance would."""
-    fit = {name: column for name, column in draft.open.items() if is_callable(column)}
+    fit = {name: column for name, column in draft.open.items() if has_names(column)}
     texts = [name for name, column in draft.open.items() if column.kind in ("name", "prose")]
     best: tuple[float, tuple[str, ...]] = (0.0, ())
     for place, (first, a) in enumerate(fit.items()):
@@ -136,8 +136,8 @@ def _sharing(draft: Draft) -> dict[str, ColumnLink]:
     return {name: ColumnLink(node_type) for name in best[1]}
 
 
-def is_callable(column: ColumnProfile) -> bool:
-    """Return whether rows may be called by the values of a column."""
+def has_names(column: ColumnProfile) -> bool:
+    """Return whether the values of a column can name rows: codes, words or whole numbers."""
     return column.kind in ("code", "name") or column.whole_numbers is not None
 
 

@@ -193,7 +193,7 @@ def form_of(
     `decimal` and `order` are those of the table's other columns, where these values prove none.
     """
     form: Form | None = dates_of(shapes, values, order) or numbers_of(shapes, decimal)
-    own = values if form is not None else _alike(shapes, values)
+    own = values if form is not None else _majority(shapes, values)
     if not own:
         return None, frozenset()
     if form is None:
@@ -209,9 +209,9 @@ def form_of(
     return (form, others) if is_most else (None, frozenset())
 
 
-def _alike(shapes: Mapping[str, int], values: Collection[str]) -> Collection[str]:
-    """Return the values that are numbers of one unit, or dates, if these are most; none where nothing is most."""
-    kinds = {one: _kind(one) for one in shapes}
+def _majority(shapes: Mapping[str, int], values: Collection[str]) -> Collection[str]:
+    """Return the values that are numbers of one unit, or dates, if most values are; nothing otherwise."""
+    kinds = {one: _kind_of_shape(one) for one in shapes}
     counts = Counter[str]()
     for one, kind in kinds.items():
         counts[kind] += shapes[one]
@@ -222,8 +222,8 @@ def _alike(shapes: Mapping[str, int], values: Collection[str]) -> Collection[str
     return [value for value in values if kinds[shape(value)] == best]
 
 
-def _kind(one: str) -> str:
-    """Return what a shape is: a date, a number of some unit, or nothing of these, an empty text."""
+def _kind_of_shape(one: str) -> str:
+    """Return `date`, `number` with its unit, or an empty text for any other shape."""
     western = _western(one.strip())
     if any(form.fullmatch(western) is not None for form in (_ISO, _PARTED, _WORDED)):
         return "date"

@@ -115,13 +115,8 @@ def _says_less(link: Link, draft: Draft, found: Mapping[str, Sequence[Link]], dr
     if other is draft or not back:
         return False
     fuller = (_is_called_by_its_table(back[0]), back[0].named, back[0].share, draft.rows, _worded(draft))
-    return fuller > (
-        is_own,
-        link.named,
-        link.share,
-        other.rows,
-        _worded(other),
-    )  # contracts before what was paid by month
+    # Of two tables of the same keys, the one of contracts is led to, and not that of what was paid by month.
+    return fuller > (is_own, link.named, link.share, other.rows, _worded(other))
 
 
 def _worded(draft: Draft) -> int:

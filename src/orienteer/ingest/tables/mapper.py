@@ -60,7 +60,7 @@ class Mapper:
     def _tell_apart(self) -> None:
         """Give tables that would have one type types of their own, unless they hold more rows of one thing."""
         for draft in self._drafts:
-            draft.told_apart = _beside(draft, self._drafts)
+            draft.told_apart = _type_beside(draft, self._drafts)
         first: dict[str, Draft] = {}
         for draft in sorted(self._drafts, key=lambda draft: not draft.called):
             other = first.setdefault(draft.type, draft)
@@ -277,7 +277,7 @@ def _mapping(draft: Draft, roles: dict[str, str], why: list[str], *, is_of_edges
     )
 
 
-def _beside(draft: Draft, drafts: Sequence[Draft]) -> str:
+def _type_beside(draft: Draft, drafts: Sequence[Draft]) -> str:
     """Return the type of a table whose name begins with that of another: `product_copy` beside `products`."""
     own = node_type_of(draft.name)
     begun = [each.name for each in drafts if own.startswith(f"{edge_type_of(each.name)}_")]

@@ -128,7 +128,7 @@ class ColumnProfile:
         return shapes
 
     @cached_property
-    def told(self) -> tuple[Form | None, frozenset[str]]:
+    def form_and_others(self) -> tuple[Form | None, frozenset[str]]:
         """Return the form that the values have, or most of them, and the values of another form."""
         if not self.is_whole or not self.counts or self.has_lists or self.shapes is None:
             return None, frozenset()
@@ -137,12 +137,12 @@ class ColumnProfile:
     @cached_property
     def others(self) -> tuple[str, ...]:
         """Return the values that are no numbers and no dates where most are: `pending`, `ca. 5`."""
-        return tuple(filter(self.told[1].__contains__, self.counts)) if self.told[1] else ()
+        return tuple(filter(self.form_and_others[1].__contains__, self.counts)) if self.form_and_others[1] else ()
 
     @cached_property
     def form(self) -> Form | None:
         """Return how the values are numbers or dates, but for `others`; None where that is not clear."""
-        form, others = self.told
+        form, others = self.form_and_others
         values = self.counts.keys() - others
         if not isinstance(form, Numbers):
             return form
@@ -382,7 +382,7 @@ def _settle(profiles: Iterable[ColumnProfile]) -> None:
             del profile.form
         if form is None or not form.is_open:
             continue
-        del profile.told
+        del profile.form_and_others
         if isinstance(form, Numbers) and signs:
             profile.decimal = signs.most_common(1)[0][0]
         elif isinstance(form, Dates) and orders:

@@ -152,7 +152,7 @@ class TableReader:
                 continue
             # All nodes are there before the first edge is, for edges number the nodes.
             named = NamedNodes(partial(self._nodes_of, link=link, builder=builder))
-            batches[:] = [_led(cells, own) for cells in batches] if own is not None else batches
+            batches[:] = [_of_other_rows(cells, own) for cells in batches] if own is not None else batches
             found = [named.places(cells.values) for cells in batches]
             for cells, (rows, ends) in zip(batches, map(named.edges, found), strict=True):
                 numbers, ids = (cells.nodes, ()) if isinstance(cells.nodes, np.ndarray) else (None, cells.nodes)
@@ -277,7 +277,7 @@ class NamedNodes:
         return place
 
     def edges(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return of each node that cells name the row, and its place among `ids`: two arrays (edges,)."""
+        """Return the row and the place among `ids` of each node that cells name: two arrays (edges,)."""
         begins = np.array([*self._begins, len(self.ids)], np.int64)
         counts = np.diff(begins)[places]
         rows = np.repeat(np.arange(len(places)), counts)
@@ -294,8 +294,8 @@ def _keyed(mapping: FileMapping, keys: dict[tuple[str, str], dict[str, str]]) ->
     return (column for node_type, column in keys if node_type == mapping.type and column in mapping.columns)
 
 
-def _led(cells: LinkCells, own: Mapping[str, str]) -> LinkCells:
-    """Return the cells of rows that say more of the nodes of others, by these; a row without one is counted already."""
+def _of_other_rows(cells: LinkCells, own: Mapping[str, str]) -> LinkCells:
+    """Return cells with the nodes that their rows say more of. Rows without one are left out: they are counted."""
     nodes = [own.get(str(each).strip(), "") for each in cells.nodes]
     rows = [row for row, node in enumerate(nodes) if node]
     return LinkCells([nodes[row] for row in rows], [cells.values[row] for row in rows], [cells.lines[r] for r in rows])
