@@ -81,6 +81,7 @@ class ProseChunk:
     anchors: tuple[str, ...]
     lines: tuple[int, ...] = ()
     """For each line of its text the line of the file that it begins on; empty where the file has no lines."""
+    is_navigation: bool = False
 
 
 def prose_chunks(
@@ -101,10 +102,10 @@ def split_sections(all_sentences: Sequence[Sentence], most: int) -> Iterator[lis
     """Part sentences by their pages and headings; short sections of a page stay together."""
     waiting: list[Sentence] = []
     waiting_tokens = 0
-    for (page, _), group in groupby(all_sentences, key=lambda sentence: (sentence.place.page, sentence.place.headings)):
+    for (page, _, is_navigation), group in groupby(all_sentences, key=_side):
         section = list(group)
         size = sum(sentence.tokens for sentence in section)
-        is_apart = bool(waiting) and page != waiting[-1].place.page
+        is_apart = bool(waiting) and (page, is_navigation) != (waiting[-1].place.page, waiting[-1].place.is_navigation)
         if is_apart or (waiting and (max(waiting_tokens, size) >= most * SMALL or waiting_tokens + size > most)):
             yield waiting
             waiting, waiting_tokens = [], 0
@@ -112,6 +113,11 @@ def split_sections(all_sentences: Sequence[Sentence], most: int) -> Iterator[lis
         waiting_tokens += size
     if waiting:
         yield waiting
+
+
+def _side(sentence: Sentence) -> tuple[int | None, tuple[str, ...], bool]:
+    """Return what all sentences of a section have in common."""
+    return sentence.place.page, sentence.place.headings, sentence.place.is_navigation
 
 
 def _by_tokens(sections: Iterable[Sequence[Sentence]], most: int, overlap: int) -> Iterator[list[Sentence]]:
@@ -163,7 +169,7 @@ def _by_meaning(all_sentences: Sequence[Sentence], config: BuildConfig, embedder
         )
         return
     # A heading or a page cuts, whatever stands on either side.
-    sides = [(sentence.place.page, sentence.place.headings) for sentence in all_sentences]
+    sides = list(map(_side, all_sentences))
     fixed = [at for at in range(1, len(sides)) if sides[at] != sides[at - 1]]
     cuts = merged(cuts, alike, len(all_sentences), least=config.least_sentences, fixed=fixed)
     for start, end in zip([0, *cuts], [*cuts, len(all_sentences)], strict=True):
@@ -241,6 +247,7 @@ def _prose_chunk(part: Sequence[Sentence]) -> ProseChunk:
         links=tuple(dict.fromkeys(link for sentence in part for link in sentence.links)),
         anchors=tuple(dict.fromkeys(anchor for sentence in part for anchor in sentence.place.anchors)),
         lines=lines,
+        is_navigation=first.is_navigation,
     )
 
 

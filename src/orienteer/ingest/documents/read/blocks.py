@@ -33,6 +33,8 @@ class Place:
     """What a link may call this place: `#anchor`."""
     line: int | None = None
     """The line of its file that it begins on, from 1; None where the file has none, as a PDF."""
+    is_navigation: bool = False
+    """What stands here only leads elsewhere: a menu, a table of contents, an index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ class Page:
 
     title: str = ""
     blocks: list[Block] = field(default_factory=Blocks)
+    notes: list[str] = field(default_factory=list)
+    """What a person has to know of the reading: `pages 1 to 140 of 311`."""
 
     @property
     def top(self) -> str:
@@ -130,3 +134,5 @@ class Document:
     """A row of a collection. If it is one chunk, the chunk is its only node."""
     has_title: bool = True
     """Its title was found in it, and is not merely the name of its file."""
+    notes: Sequence[str] = ()
+    """What a person has to know of the reading."""

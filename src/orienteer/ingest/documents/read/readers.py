@@ -59,7 +59,9 @@ class DocumentReader:
         if file.path.suffix.lower() == ".gz" and _unpacks_beyond(file.path, most):
             raise BadInput(f"unpacks to more than largest_mb = {self.config.largest_mb}")
         try:
-            yield from self._read(file, file.path.name if file.kind == "unknown" else title_of(file.path))
+            for document in self._read(file, file.path.name if file.kind == "unknown" else title_of(file.path)):
+                self.notes += (f"{file.name}: {note}" for note in document.notes)
+                yield document
         except OSError as error:
             raise BadInput(f"cannot be read: {error.strerror or error}") from error
 
@@ -83,7 +85,9 @@ class DocumentReader:
         if encoding not in UNICODE:
             self.notes.append(f"{file.name}: no UTF-8, read as {NAMES.get(encoding, encoding)}")
         page = _page(file, text)
-        return _document(file, title, page if file.kind == "notebook" else Page(page.title, lined(page.blocks, text)))
+        if file.kind != "notebook":
+            page.blocks = lined(page.blocks, text)
+        return _document(file, title, page)
 
     def _table(self, file: File, title: str) -> Iterator[Document]:
         if collection.is_questions(file):
@@ -101,7 +105,11 @@ class DocumentReader:
 def _document(file: File, title: str, page: Page) -> Document:
     """Return a page as the document of its file."""
     has_title = bool(page.title)
-    return Document(file.name, page.title or title, page.blocks, file.name, (file.path.name,), has_title=has_title)
+    return Document(
+        *(file.name, page.title or title, page.blocks, file.name, (file.path.name,)),
+        has_title=has_title,
+        notes=page.notes,
+    )
 
 
 def _mail(file: File, title: str) -> Document:

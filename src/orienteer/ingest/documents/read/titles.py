@@ -78,7 +78,7 @@ def titled(page: Page) -> Page:
     """
     first = next((block.place.headings[0] for block in page.blocks[:EARLY] if block.place.headings), "")
     title = page.title or ("" if is_generic(first) or len(first) > LONGEST else first)
-    return Page(title, [_without(block, title) for block in page.blocks]) if title else page
+    return replace(page, title=title, blocks=[_without(block, title) for block in page.blocks]) if title else page
 
 
 def _without(block: Block, heading: str) -> Block:
