@@ -276,8 +276,9 @@ def measure_of(place: int, facts: PropertyFacts) -> Parse[Measure]:
 
 @part
 def value_start(context: Context, place: int) -> list[Parse[None]]:
-    """Read `what is`, `how much is`, or nothing."""
-    return [Parse(start, None, 0.0) for start in sorted({place, *context.ends_of(place, "what value")})]
+    """Read `what is`, `how much is`, or nothing; `who is` where no edge says who."""
+    people = [Parse(start, None, 0.5) for start in context.ends_of(place, "who is")]
+    return [Parse(start, None, 0.0) for start in sorted({place, *context.ends_of(place, "what value")})] + people
 
 
 @part
@@ -303,10 +304,12 @@ def value(context: Context, place: int, facts: PropertyFacts, scope: NodeSet) ->
 
 
 def _fitting(context: Context, value: ExactQuery, found: Found) -> ExactQuery | None:
-    """Return a question for a value, where `when` asks for a time and `how many` for a number."""
+    """Return a question for a value: `when` asks for a time, `how many` for a number, `who` for a name by its word."""
     start, name = found["value_start"].last, value.measure.property if value.measure is not None else None
     kind = context.lexicon.properties[name].kind if name is not None else None
     if "when" in context.words[:start] and kind not in ("year", "date"):
+        return None
+    if "who" in context.words[:start] and (kind != "text" or found["facts"].cost > 0):
         return None
     return None if context.words[max(0, start - 2) : start] == ["how", "many"] and kind != "number" else value
 

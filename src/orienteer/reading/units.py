@@ -429,22 +429,25 @@ class PropertyWords:
             initials = "".join(word.text[:1] for word in reading.words[place : place + len(letters)])
             if 2 < len(letters) <= _LONGEST_ACRONYM and letters == initials:  # "grade point average" of `gpa`
                 yield PropertyUnit(place + len(letters), facts.name, 0.05)
-            own = list(facts.stems)
-            last, is_sure = place, True
-            while own and last < len(reading.words):
-                text = reading.words[last].text
+            own, words = list(facts.stems), name_words(facts.name)
+            last, at, is_sure = place, place, True
+            while own and at < len(reading.words):
+                text = reading.words[at].text
                 if text in _NO_PROPERTIES and text not in facts.name.casefold():  # "only" is not `online`
                     break
                 is_doer = text.endswith(ENGLISH.phrases["endings of doers"]) and facts.kind in ("year", "date")
                 if is_doer and text.removesuffix("s") not in facts.name.casefold():
                     break  # a "founder" is no `founded_year`
-                stem = reading.words[last].stem
+                stem = reading.words[at].stem
                 match = next(filter(self._same(stem).__contains__, own), None)
+                at += 1
+                if match is None and last > place and text in WORDS["light"] and text in words:
+                    continue  # "depth at low tide"
                 if match is None:
                     break
                 is_sure = is_sure and (stem == match or not (stem.startswith(match) or match.startswith(stem)))
                 own.remove(match)
-                last += 1
+                last = at
             is_said = (is_sure or not own) and "id" not in own  # a "referee" is no `referee_id`
             is_whole = not own or facts.name not in self.beside
             if last > place and is_said and is_whole:  # "drugs" are no part of `drugbank_type`

@@ -30,6 +30,7 @@ from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe, settle
 from orienteer.ingest.documents.so_far import HearInterim, SoFar
+from orienteer.ingest.documents.table_rows import publish_rows
 from orienteer.ingest.extraction.by_model import ChunkReader, Form, ModelExtractor, ReplyForm, types_of
 from orienteer.ingest.extraction.extraction import Extractor
 from orienteer.ingest.extraction.gold import gold_of
@@ -160,13 +161,15 @@ class _Build:
         if amended is None:
             return None
         manifest, recipe = amended.manifest, amended.recipe
+        with self._stage("tables"):
+            notes = (*amended.notes, *publish_rows(target))
         return BuildReport(
             **amended.survey,
             nodes=manifest.nodes,
             edges=manifest.edges,
             edge_types=edge_counts(manifest.edge_types),
             chunking=recipe.chunking,
-            notes=amended.notes,
+            notes=notes,
             stages={name: round(seconds, 3) for name, seconds in self._seconds.items()},
             peak_bytes=peak_bytes(),
             seconds=time.perf_counter() - started,
@@ -201,6 +204,8 @@ class _Build:
         if extractor is None:  # else its entities are the names
             with self._stage("names"):
                 weaver.publish_names(target)
+            with self._stage("tables"):
+                notes += publish_rows(target)
         with self._stage("vectors"):
             notes += self._embed(recipe.config, target)
         if previous is not None and previous.had_vectors and self._embedder is None:

@@ -27,6 +27,7 @@ from orienteer.graph.reserved import DOCUMENT, SEPARATOR, TABLE
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.methods.documents.abstention import (
+    READ,
     DocumentsConfig,
     QuestionTerms,
     match_statistics,
@@ -36,6 +37,7 @@ from orienteer.methods.documents.abstention import (
     unquoted,
 )
 from orienteer.methods.documents.by_model import ModelAnswer, ModelReading
+from orienteer.methods.documents.rows import TableRows
 from orienteer.protocols import LanguageModel, Method, Run
 from orienteer.records import Citation, Question, Refusal, Result
 from orienteer.retrieval.graph_text import folded, place_in, present
@@ -73,6 +75,10 @@ class Documents:
         return Spaces(self._graph)
 
     @cached_property
+    def _rows(self) -> TableRows:
+        return TableRows(self._graph)
+
+    @cached_property
     def _menus(self) -> frozenset[int]:
         """The rows of prose whose lines are short, and nearly all in many files or titles: they only lead elsewhere.
 
@@ -98,7 +104,15 @@ class Documents:
         if (listed := self._listed(question, run)) is not None:
             return listed
         terms = QuestionTerms(self._graph, question.text)
-        return self._answered(terms, self._ranked(question, terms, run))
+        ranked = self._ranked(question, terms, run)
+        return self._told_by_rows(question, ranked, run) or self._answered(terms, ranked)
+
+    def _told_by_rows(self, question: Question, ranked: Result, run: Run) -> Result | None:
+        """Return what rows answer where a table is among the first passages, None where none is, or none answers."""
+        is_of_tables = any(hit.type == TABLE for hit in ranked.hits[:READ])
+        if not is_of_tables or ranked.stopped_by != "finish":
+            return None
+        return self._rows.answered(question, run, self._named(ranked))
 
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Return what a model reads in the first passages, with its citations, or a refusal.

@@ -1,0 +1,139 @@
+"""Questions that the rows of the documents' tables answer exactly: compared, counted and added up, not quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from orienteer.display import counted
+from orienteer.graph.pieces.tables import RowPlace, open_rows, place_of
+from orienteer.graph.reserved import CELLS
+from orienteer.graph.store import Graph
+from orienteer.protocols import Run
+from orienteer.reading.answer import Answerer, ExactAnswer, Explainer
+from orienteer.reading.foreign import EveryLanguage
+from orienteer.reading.linker import AnchorConfig, PhraseLinker
+from orienteer.reading.reader import RulesReader
+from orienteer.reading.vocabulary import SchemaWords
+from orienteer.records import Citation, Question, Ranked, Result
+from orienteer.retrieval.graph_text import place_in, present
+
+_WRITTEN = 3  # rows without a name that are written out as an answer
+_PROVED = 50  # nodes whose proofs are looked at for rows
+
+
+class PlacedRow(NamedTuple):
+    """A row of a table of the documents."""
+
+    passage: int
+    begin: int
+    """Its offset in the text of the passage, in characters."""
+    text: str
+    """Each cell with its column."""
+
+
+class TableRows:
+    """The tables in a graph of documents, asked by the same rules as any tables. Safe to share among threads."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    @cached_property
+    def rows(self) -> Graph | None:
+        """The rows as a graph of their own, None for documents without tables."""
+        return open_rows(self._graph)
+
+    @cached_property
+    def _answerer(self) -> Answerer:
+        assert self.rows is not None
+        words = SchemaWords(self.rows)
+        rules = RulesReader(self.rows, words, PhraseLinker(self.rows, words, AnchorConfig()))
+        return Answerer(self.rows, EveryLanguage(self.rows, rules), words)
+
+    def answered(self, question: Question, run: Run, ranked: Result) -> Result | None:
+        """Return what the rows answer, their passages first, or None where the question is not read of them whole."""
+        if self.rows is None or question.node_types or question.where:
+            return None
+        exact, explainer = self._answerer.answer(question, None, run)
+        if exact.rows is None or exact.answer is None or explainer is None or exact.reading.text is None:
+            return None
+        placed = self._placed(exact, explainer)
+        answer = self._written(exact, placed)
+        if not placed or answer is None:
+            return None
+        first = placed[0]
+        tables = dict.fromkeys(self._graph.arrays.names[row.passage] for row in placed)
+        where = ", ".join(list(tables)[:_WRITTEN])
+        more = f" and {counted(len(tables) - _WRITTEN, 'more table')}" if len(tables) > _WRITTEN else ""
+        citation = Citation(
+            begin=0,
+            end=len(answer),
+            ids=(self._graph.arrays.ids[first.passage],),
+            source=place_in(self._graph, first.passage, first.begin),
+            quote=first.text,
+        )
+        update = {
+            "answer": answer,
+            "answer_kind": exact.kind,
+            "long_answer": exact.long_answer,
+            "reading": exact.reading,
+            "citations": (citation,),
+            "hits": tuple(self._hits(placed, ranked, question)),
+            "notes": (*ranked.notes, *exact.notes, f"read of the rows of {where}{more}"),
+        }
+        return ranked.model_copy(update=update)
+
+    def _placed(self, exact: ExactAnswer, explainer: Explainer) -> list[PlacedRow]:
+        """Return the rows that an answer rests on: those that meet it, else those of the proofs."""
+        assert self.rows is not None
+        assert exact.rows is not None
+        ids = self.rows.arrays.ids
+        places = dict.fromkeys(filter(None, (place_of(ids[row]) for row in exact.rows.tolist())))
+        for row in exact.rows[:_PROVED].tolist() if not places else ():
+            ends = [end for edge in explainer.why(row)[1] for end in (edge.source, edge.target)]
+            beside = ends or [ids[near] for near in self.rows.arrays.entries(np.array([row])).neighbor.tolist()]
+            places |= dict.fromkeys(filter(None, map(place_of, beside)))
+        return [placed for place in places if (placed := self._row_at(place)) is not None]
+
+    def _row_at(self, place: RowPlace) -> PlacedRow | None:
+        arrays = self._graph.arrays
+        passage = arrays.ids.find(place.segment)
+        if passage is None:
+            return None
+        properties, text = arrays.properties.of(passage), arrays.texts[passage]
+        count, header = properties.get("rows"), properties.get("header")
+        if not isinstance(count, int) or not isinstance(header, list):
+            return None
+        lines = text.split("\n")
+        at = len(lines) - count + place.row
+        cells = zip(header, lines[at].split(CELLS), strict=False)
+        said = "; ".join(f"{column}: {cell}" for column, cell in cells if cell.strip())
+        return PlacedRow(passage, sum(len(line) + 1 for line in lines[:at]), said)
+
+    def _written(self, exact: ExactAnswer, placed: list[PlacedRow]) -> str | None:
+        """Return an answer in words: rows without a name are written out, if they are few."""
+        assert self.rows is not None
+        assert exact.rows is not None
+        ids = [self.rows.arrays.ids[row] for row in exact.rows.tolist()]
+        is_unnamed = any(
+            place_of(node) and self.rows.arrays.names[row] == node for node, row in zip(ids, exact.rows, strict=True)
+        )
+        if exact.kind not in ("entity", "set") or not is_unnamed:
+            return exact.answer
+        return " / ".join(row.text for row in placed) if len(placed) <= _WRITTEN else None
+
+    def _hits(self, placed: list[PlacedRow], ranked: Result, question: Question) -> Iterator[Ranked]:
+        """Yield the passages of the rows, each once, then those that were ranked; `k` in all."""
+        passages = list(dict.fromkeys(row.passage for row in placed))[: question.k]
+        ids = {self._graph.arrays.ids[passage] for passage in passages}
+        rest = [hit for hit in ranked.hits if hit.id not in ids][: question.k - len(passages)]
+        for place, passage in enumerate(passages):
+            hit = present(
+                self._graph, passage, score=question.k - place, query=question.text, why="has rows of the answer"
+            )
+            yield hit.model_copy(update={"complete": True})
+        for place, hit in enumerate(rest, len(passages)):
+            yield hit.model_copy(update={"score": float(question.k - place)})
