@@ -22,6 +22,7 @@ from orienteer.ingest.documents.read.files import File, FolderWalk, holds_prose,
 from orienteer.ingest.documents.read.kinds import kind_of
 from orienteer.ingest.documents.read.selection import ALL, Selection
 from orienteer.ingest.documents.so_far import HearInterim, Interim
+from orienteer.ingest.documents.table_rows import publish_rows
 from orienteer.ingest.formats import CONTAINERS, DATABASES, GRAPHS, RDF
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.importer import ImportOptions, holds_graph, imported
@@ -197,6 +198,8 @@ def _make(path: Path, target: Path, selection: Selection, listener: _Listener) -
         except BadInput:
             raise error from None
         return f"{told}; its tables are read row by row, for they are no clear graph: {AS_A_GRAPH.format(path)}"
+    if beside is not None and beside.count:
+        publish_rows(target)
     return _in_one_line(made.report, path, documents=0 if beside is None else beside.count)
 
 

@@ -1,0 +1,137 @@
+"""Tables in documents are asked as tables: rows are compared, counted and added up, and each has its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from orienteer import BuildOptions, Graph, Result, Retriever, build_graph
+from orienteer.graph.pieces.tables import RowPlace, id_of, open_rows, place_of
+
+_BOATS = """\
+name,skipper,length_m,built,port
+Brisk Anna,Halvard Moe,17.4,1979,Calder Bay
+Kestrel,Maud Tarrant,21.8,1991,Skarn
+Tern Arrow,Silas Pask,14.2,2004,Marrowick
+Resolve,Anselm Orchard,33.5,1968,Skarn
+Morning Plough,Maud Vik,27.9,1971,Ossel
+Silver Ditty,Nora Hurrell,12.7,2003,Skarn
+"""
+_BERTHS = """\
+# Berths
+
+The berths were sounded in spring. A keel needs half a metre beneath it.
+
+| Berth | Depth at lowest tide m | Crane |
+|---|---|---|
+| North Wall | 5.5 | yes |
+| Fish Steps | 3.2 | no |
+| Coal Stairs | 4.1 | no |
+| Outer basin | 7.8 | yes |
+| Cannery Pier | 2.9 | no |
+"""
+
+
+def _built(folder: Path, target: Path) -> Graph:
+    build_graph([folder], target, options=BuildOptions(force=True))
+    return Graph.open(target)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("harbour")
+    (folder / "boats.csv").write_text(_BOATS, encoding="utf-8")
+    (folder / "berths.md").write_text(_BERTHS, encoding="utf-8")
+    (folder / "notes.md").write_text("# Notes\n\nThe harbour master feeds the terns at noon.\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def retriever(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    return Retriever(_built(folder, tmp_path_factory.mktemp("graphs") / "harbour"), method="documents")
+
+
+def _asked(retriever: Retriever, question: str) -> Result:
+    return retriever.ask(question, k=3)
+
+
+_FRAME = pd.read_csv(pd.io.common.StringIO(_BOATS))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which boat is the longest?", _FRAME.name[_FRAME.length_m.idxmax()]),
+        ("How many boats have their port in Skarn?", str((_FRAME.port == "Skarn").sum())),
+        ("What is the average length of the boats?", f"{_FRAME.length_m.mean():.8f}".rstrip("0")),
+        ("When was Tern Arrow built?", str(_FRAME.set_index("name").built["Tern Arrow"])),
+        ("Who is the skipper of Kestrel?", _FRAME.set_index("name").skipper["Kestrel"]),
+        ("What is the depth at lowest tide of Fish Steps?", "3.2"),
+        ("Which berth is the deepest?", "Outer basin"),
+    ],
+)
+def test_rows_are_compared_counted_and_looked_up(retriever: Retriever, question: str, answer: str) -> None:
+    result = _asked(retriever, question)
+    assert result.answer is not None
+    assert result.answer.startswith(answer[:10])
+    assert result.reading is not None
+    assert result.reading.text
+    assert result.citations[0].source is not None
+    assert result.hits[0].type == "table"
+
+
+def test_an_answer_leads_to_its_row(retriever: Retriever) -> None:
+    (citation,) = _asked(retriever, "Which boat is the longest?").citations
+    assert citation.source is not None
+    assert (citation.source.file, citation.source.rows) == ("boats.csv", "4")
+    assert "Anselm Orchard" in citation.quote
+
+
+def test_what_rows_do_not_say_is_left_to_the_passages(retriever: Retriever) -> None:
+    result = _asked(retriever, "When does the harbour master feed the terns?")
+    assert result.answer_kind == "quotation"
+    assert result.reading is None
+
+
+def test_a_table_that_stands_twice_is_counted_once(folder: Path, tmp_path: Path) -> None:
+    twice = tmp_path / "twice"
+    twice.mkdir()
+    (twice / "boats.csv").write_text(_BOATS, encoding="utf-8")
+    lines = [line.replace(",", " | ") for line in _BOATS.splitlines()]
+    table = "\n".join([f"| {lines[0]} |", "|---|---|---|---|---|", *(f"| {line} |" for line in lines[1:])])
+    (twice / "copy.md").write_text(f"# Boats\n\nThe boats again.\n\n{table}\n", encoding="utf-8")
+    rows = open_rows(_built(twice, tmp_path / "graph"))
+    assert rows is not None
+    assert sum(place_of(node) is not None for node in rows.node_ids()) == len(_FRAME)
+
+
+def test_an_update_has_the_rows_of_a_build(folder: Path, tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "graph"
+    source.mkdir()
+    (source / "boats.csv").write_text(_BOATS, encoding="utf-8")
+    _built(source, target)
+    (source / "boats.csv").write_text(f"{_BOATS}Gannet,Anselm Tarrant,40.5,1983,Ossel\n", encoding="utf-8")
+    build_graph([source], target, options=BuildOptions(update=True))
+    assert _asked(Retriever(target, method="documents"), "Which boat is the longest?").answer == "Gannet"
+    (source / "boats.csv").unlink()
+    (source / "notes.md").write_text("# Notes\n\nNo table is left here, and no boat is told of.\n", encoding="utf-8")
+    build_graph([source], target, options=BuildOptions(update=True))
+    assert open_rows(Graph.open(target)) is None
+
+
+@pytest.mark.parametrize("segment", ["a/b.csv#0", "odd/row 7/x.csv#12"])
+def test_the_id_of_a_row_is_its_place(segment: str) -> None:
+    assert place_of(id_of(RowPlace(segment, 4))) == RowPlace(segment, 4)
+    assert place_of("port:Skarn") is None
+
+
+def test_tables_of_documents_beside_a_graph_in_tables_are_asked_too(folder: Path, tmp_path: Path) -> None:
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    (mixed / "nodes.csv").write_text("id,name,type\n1,Ada,person\n2,Ben,person\n", encoding="utf-8")
+    (mixed / "edges.csv").write_text("source,target,type\n1,2,knows\n", encoding="utf-8")
+    (mixed / "berths.md").write_text(_BERTHS, encoding="utf-8")
+    result = Retriever(mixed).ask("What is the depth at lowest tide of Fish Steps?")
+    assert result.answer == "3.2"
