@@ -30,11 +30,11 @@ LEAST_ROWS = 5
 MOST_ROWS = 200_000
 """Of all tables of one header. More are a table to be imported, not documents."""
 _PLACE = "place of the row"
-_UNNAMED = re.compile(r"(?:column_\d+)?$")
+_NAME = re.compile(r"(?!column_\d+$).*?[^\W\d_]")
 _NUMBER = re.compile(r"\W{0,3}\d[\d.,:/ -]*\W?(?:[^\W\d]{0,3})$")
 """A number, a date or a time, with a sign or a unit."""
 _NO_WORD = re.compile(r"[\W\d_]+")
-_IN_NAME = re.compile(r"[/\\\0]+")
+_IN_NAME = re.compile(r"[/\\\\\0]+")
 _LONGEST_NAME = 80
 
 
@@ -69,12 +69,12 @@ class DocumentTable:
 
     @property
     def is_told(self) -> bool:
-        """Whether its rows can be compared or counted: its columns have names, and one has numbers or repeats itself.
+        """Whether its rows can be compared or counted: its columns have names in words, and one has numbers or repeats itself.
 
         Of others, as options with their meanings, a row is all that can be asked, and is quoted.
         """
         rows = sum(map(_count, self.segments))
-        is_named = not any(map(_UNNAMED.match, self.header)) and len(set(self.header)) == len(self.header)
+        is_named = all(map(_NAME.match, self.header)) and len(set(self.header)) == len(self.header)
         if not is_named or len(self.header) < 2 or not LEAST_ROWS <= rows <= MOST_ROWS:
             return False
         for cells in zip(*(line.split(CELLS) for node in self.segments for line in _lines(node)), strict=False):
