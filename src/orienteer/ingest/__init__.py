@@ -51,9 +51,10 @@ __getattr__, __dir__, __all__ = face(
             "FileKind as ConvertedKind, KINDS as CONVERTED_KINDS, main as convert_requests"
         ),
         "documents.read.converter": "Converter",
+        "documents.read.data": "read_data",
         "documents.read.files": "File as SourceFile, holds_prose, listing as list_documents",
         "documents.read.ignore_rules": "pattern_of as ignore_pattern_of",
-        "documents.read.kinds": "why_no_text",
+        "documents.read.kinds": "kind_within, NotRead",
         "documents.read.lines": "read_lines as read_prose_lines, reads_as_prose",
         "documents.read.mail": "read_mail",
         "documents.read.markdown": "anchor_of, plain as plain_markdown, read_markdown, read_plain",

@@ -22,7 +22,7 @@ from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.blocks import Document
 from orienteer.ingest.documents.read.converter import Converter
 from orienteer.ingest.documents.read.files import IGNORED, File, SkippedFile, listing
-from orienteer.ingest.documents.read.kinds import EMPTY, why_no_text
+from orienteer.ingest.documents.read.kinds import EMPTY, NotRead
 from orienteer.ingest.documents.read.readers import DocumentReader
 from orienteer.ingest.documents.read.selection import ALL, Selection
 from orienteer.ingest.provenance import DocumentStamp, TableStamp, stamp, stamp_unread
@@ -173,9 +173,6 @@ class Intake:
                 nodes = moved
             else:
                 with memory_told(file.path):
-                    if file.kind == "unknown" and (reason := why_no_text(file.path)):
-                        self._pass_by(file, reason, self.skipped)
-                        return
                     nodes = [node for document in reader.documents(file) for node in self._maker.nodes(document)]
             if not nodes:
                 raise BadInput(BLANK)
@@ -185,6 +182,9 @@ class Intake:
             self._missing = error
             reason = f"needs the extra {error.extra!r}: pip install 'orienteer[{error.extra}]'"
             self._pass_by(file, reason, self.unreadable)
+            return
+        except NotRead as error:
+            self._pass_by(file, str(error), self.skipped if file.kind == "unknown" else self.unreadable)
             return
         except BadInput as error:
             self._pass_by(file, str(error).removeprefix(f"{file.path}").lstrip(" ,:"), self.unreadable)

@@ -35,6 +35,15 @@ _BEFORE = re.compile(r"[ \t]*(?:@|#|//|/\*|\*|--|;;|///|'''|\"\"\")")
 _WORD = re.compile(r"[^\W\d_]{2,}[,.;:!?)]*$")
 _PROSE_WORDS, _PROSE_SHARE = 6, 0.5
 """A line of prose has as many words or more, and a text of prose as many such lines, counted in its first 200."""
+_DAY = (
+    r"\d{4}[-/.]\d\d[-/.]\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}/[A-Z][a-z]{2}/\d{4}"
+    r"|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} {1,2}\d{1,2}(?= )"
+)
+_TIME = re.compile(rf"(?:\S+ \S+ \S+ )?[\[(<]?(?:(?P<day>{_DAY})\b|(?P<clock>\d\d:\d\d:\d\d))")
+"""What a line of a log begins with; in those of web servers an address and two names stand before it."""
+_LEAST_LOG, _LOG_SHARE = 5, 0.6
+_LOG_LINES = 50
+"""Lines of a block of a log."""
 
 
 def read_lines(text: str) -> Page:
@@ -60,6 +69,42 @@ def reads_as_prose(text: str) -> bool:
     )
     indented = sum(line[:1] in " \t" and not line.lstrip()[:1].isalpha() for line in lines)
     return bool(lines) and wordy > _PROSE_SHARE * len(lines) and indented < len(lines) / 2
+
+
+def is_log(text: str) -> bool:
+    """Return whether most lines of a text begin with a time, by its first 200."""
+    lines = [line for line in text[: 1 << 16].split("\n")[:200] if line.strip()]
+    return len(lines) >= _LEAST_LOG and sum(map(bool, map(_TIME.match, lines))) > _LOG_SHARE * len(lines)
+
+
+def read_log(text: str) -> Page:
+    """Return the lines of a log, beneath their days; beneath runs, each of which begins earlier, where it has none."""
+    blocks: list[Block] = Blocks()
+    heading, last, run, waiting = "", "", 1, list[TextLine]()
+
+    def leave() -> None:
+        if waiting:
+            shown = "\n".join(line.text.rstrip() for line in waiting)
+            place = Place((heading,) if heading else (), span=span_of(waiting))
+            blocks.append(Prose(shown, place, is_code=True))
+            waiting.clear()
+
+    for line in text_lines(text):
+        if not line.text.strip():
+            continue
+        time = _TIME.match(line.text[:LONGEST])
+        now = heading
+        if time is not None and time["day"]:
+            now = time["day"]
+        elif time is not None:
+            run += time["clock"] < last
+            last, now = time["clock"], f"run {run}"
+        if now != heading or len(waiting) == _LOG_LINES:
+            leave()
+            heading = now
+        waiting.append(line)
+    leave()
+    return Page(blocks=blocks)
 
 
 @dataclass(frozen=True, slots=True)
