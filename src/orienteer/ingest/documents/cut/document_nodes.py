@@ -93,7 +93,7 @@ def _chunk(document: Document, order: int, chunk: ProseChunk) -> Node:
         **_source(document, order, Place(chunk.headings, chunk.page, chunk.span, chunk.anchors), chunk.links),
         "tokens": chunk.tokens,
         **({"lines": list(chunk.lines)} if chunk.lines else {}),
-        **({CONTENTS: True} if chunk.is_navigation or is_contents(chunk.text, chunk.links) else {}),
+        **({CONTENTS: True} if chunk.is_navigation or is_contents(chunk.text, chunk.links, chunk.headings) else {}),
     }
     return Node(part_id(document.id, order), CHUNK, _name(document.title, chunk.headings), chunk.text, (), properties)
 

@@ -81,8 +81,6 @@ class Converter:
     def __call__(self, file: File, title: str) -> Document:
         """Return a file as a document. Raises `BadInput` if it cannot be read, `MissingExtra`."""
         suffix = ".pdf" if file.kind == "pdf" else file.path.suffix.lower()
-        if suffix not in OF_SUFFIX or (suffix == ".pdf") != (file.kind == "pdf"):
-            raise BadInput("a Word, PowerPoint or Excel file by another name: give it its own suffix")
         kind = OF_SUFFIX[suffix]
         worker = self._started(kind, suffix)
         try:

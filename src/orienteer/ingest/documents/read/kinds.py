@@ -140,6 +140,8 @@ def _kind_of_bytes(path: Path, head: bytes, named: Kind) -> Kind:
     if head.startswith(b"PAR1"):
         return "table"
     reason = next((reason for first, reason in _FIRST_BYTES.items() if head.startswith(first)), "")
+    if reason == OTHER_PROGRAMS and named == "office":
+        return named
     if reason == ARCHIVES and (kind := _kind_of_archive(path, head, named)) is not None:
         return kind
     if is_text(head) and (not reason or not head.startswith((b"{", b"%"))):
@@ -155,7 +157,7 @@ def _kind_of_archive(path: Path, head: bytes, named: Kind) -> Kind | None:
         stream.seek(max(0, path.stat().st_size - SAMPLE))
         ends = head + stream.read(SAMPLE)
     found = next((kind for pattern, kind in _PACKED.items() if pattern.search(ends)), None)
-    if found == OTHER_PROGRAMS:
+    if found == OTHER_PROGRAMS and named != "office":
         raise NotRead(OTHER_PROGRAMS)
     return "office" if found == "office" else "book" if found == "book" else named if named in _BYTES else None
 
