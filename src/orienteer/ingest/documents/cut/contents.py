@@ -82,7 +82,7 @@ def _is_index(places: Sequence[re.Match[str]]) -> bool:
 
 def _is_in_order(values: Sequence[Any]) -> bool:  # Any: numbers, or words
     rises = sum(one <= other for one, other in pairwise(values))
-    return rises >= NEARLY * (len(values) - 1) and values[0] != values[-1]
+    return rises >= NEARLY * (len(values) - 1) and bool(values[0] != values[-1])
 
 
 def _leaders(text: str) -> int:

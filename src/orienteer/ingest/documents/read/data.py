@@ -19,7 +19,7 @@ LONGEST = 2_000
 """Characters of a line of JSON; a longer one is a file that a program wrote, and is laid out first."""
 MOST_DEEP, LONGEST_LABEL = 24, 100
 """Keys within keys, and characters of each, that stand before a line."""
-FREE, MOST_TIMES = 1 << 20, 4
+FREE, MOST_TIMES = 1 << 10, 5
 """Characters that the paths of any file may come to, and how many times its text those of a long one."""
 _WORD = r"[^\s#=:\"']"
 _KEY = re.compile(
@@ -89,6 +89,8 @@ class _Reader:
         if section is not None:
             self._leave(0)
             self._section = tuple(part.strip("\"' ") for part in section["name"].split("."))[:MOST_DEEP]
+        elif not text.strip("}]), "):  # what was opened ends, as the next line shows
+            return
         elif _REMARK.match(text):
             self._say(line, text, self._path(indent), text)
         else:
@@ -96,8 +98,8 @@ class _Reader:
 
     def _line(self, line: TextLine, indent: int, text: str, below: str) -> None:
         dash = _DASH.match(text)
-        self._leave(indent, is_thing=dash is not None)
         is_thing = dash is not None or (text == "{" and (indent > 0 or self._is_in_list))
+        self._leave(indent, is_thing=is_thing)
         self._is_in_list |= text == "[" and not self._open
         if is_thing:
             self._counts[indent] = self._counts.get(indent, 0) + 1

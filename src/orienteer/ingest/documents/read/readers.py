@@ -149,9 +149,9 @@ _TEXTS: Mapping[Kind, Callable[[str, str], Page]] = {
     "markdown": lambda text, _: titled(read_markdown(text)),
     "html": lambda text, _: titled(read_html(text)),
     "notebook": lambda text, _: titled(read_notebook(text)),
-    "text": lambda text, _: _plain(text),
+    "text": lambda text, _: plain_page(text),
     "data": read_data,
-    "unknown": lambda text, name: _plain(text) if is_prose(text, name) else read_lines(text),
+    "unknown": lambda text, name: plain_page(text) if is_prose(text, name) else read_lines(text),
 }
 """What reads the text of a file of a kind, which has this suffix."""
 _CALLED: Mapping[Kind, str] = {
@@ -165,7 +165,7 @@ def is_prose(text: str, name: str) -> bool:
     return reads_as_prose(text) if name not in CODE else name == ".log" and is_log(text)
 
 
-def _plain(text: str) -> Page:
+def plain_page(text: str) -> Page:
     """Return a text without marks as a page: paragraphs beneath its headings, or the lines of a log."""
     return read_log(text) if is_log(text) else sectioned(of_text(Page(blocks=read_plain(text))), text)
 

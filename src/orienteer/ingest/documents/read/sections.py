@@ -7,6 +7,7 @@ other, are a list; what nothing stands beneath stays a paragraph, so that nothin
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
@@ -36,6 +37,7 @@ class _Heading(NamedTuple):
     form: tuple[str, int]
     """Its mark or its word, and how deep its number is: ("number", 2) of `2.3`."""
     words: str
+    number: tuple[int, ...] = ()
     lines: int = 1
     """Lines that it takes, with those that underline it."""
 
@@ -44,25 +46,36 @@ def sectioned(page: Page, text: str) -> Page:
     """Return the page of a text with its paragraphs beneath their headings, and its contents as navigation."""
     sections = _Sections(text)
     found = [_heading(block.text) if isinstance(block, Prose) else None for block in page.blocks]
-    for form, run in groupby(range(len(found)), key=lambda at: _form(found[at])):
-        places = list(run)
-        is_list = form is not None and len(places) > 1
-        is_navigation = is_list and len(places) >= LEAST_LINES
-        for at in places:
-            heading = None if is_list else found[at]
-            block = page.blocks[at]
-            if heading is None or not isinstance(block, Prose):
-                is_one = isinstance(block, Prose) and is_contents(block.text, ())
-                sections.take(block, is_navigation=is_navigation or is_one)
-            else:
-                sections.enter(heading, block)
+    lists = _lists(found)
+    for at, (block, heading) in enumerate(zip(page.blocks, found, strict=True)):
+        if heading is None or at in lists or not isinstance(block, Prose):
+            is_one = isinstance(block, Prose) and is_contents(block.text, ())
+            sections.take(block, is_navigation=lists.get(at, 0) >= LEAST_LINES or is_one)
+        else:
+            sections.enter(heading, block)
     sections.leave(0)
     whole = Page(page.title, sections.blocks, page.notes)
-    return titled(whole) if whole.title else whole
+    first = next((heading.form[0] for heading in found if heading is not None), "a")
+    return titled(whole) if whole.title or not first[-1].isalpha() else whole
 
 
-def _form(heading: _Heading | None) -> tuple[str, int] | None:
-    return None if heading is None else heading.form
+def _lists(found: Sequence[_Heading | None]) -> dict[int, int]:
+    """Return the places of what is a list, and no heading, each with the length of its list.
+
+    Those are neighbours of one form whose numbers rise, and all but the last of many neighbours until one falls.
+    """
+    lists: dict[int, int] = {}
+    for is_none, places in groupby(range(len(found)), key=lambda at: found[at] is None):
+        run = [] if is_none else [(at, heading) for at in places if (heading := found[at]) is not None]
+        falls = [at for at in range(1, len(run)) if () < run[at][1].number <= run[at - 1][1].number]
+        first = falls[-1] if falls else len(run) - 1
+        if first >= LEAST_LINES:
+            lists.update((at, first) for at, _ in run[:first])
+            run = run[first:]
+        for _, alike in groupby(enumerate(run), key=lambda one: (one[1][1].form, sum(at <= one[0] for at in falls))):
+            several = [at for _, (at, _) in alike]
+            lists.update((at, len(several)) for at in several if len(several) > 1)
+    return lists
 
 
 class _Sections:
@@ -134,21 +147,28 @@ def _heading(text: str) -> _Heading | None:
     if len(lines) > 1 and rules[1] and not rules[0] and len(lines[1]) >= len(lines[0]) / 2:
         return _underlined(lines[0], lines[1], "", 2)
     line = lines[0]
-    if len(lines) > 1 or len(line) > LONGEST or _NO_WORDS.search(line):
+    if len(lines) > 1 or len(line) > LONGEST:
         return None
     numbered = _NUMBERED.match(line)
+    if _NO_WORDS.search(line if numbered is None else numbered["words"]):
+        return None
     if numbered is not None:
         form = (numbered["word"] or ("roman" if numbered["roman"] else "number")).casefold()
         words = numbered["words"].strip(" .:-–—")
         is_title = bool(words) and (words[0].isupper() or "." in (numbered["number"] or "") or not words[0].isalpha())
         if len(words.split()) <= _MOST_WORDS and (is_title or (form not in ("roman", "number") and not words)):
             is_named = any(map(str.isalpha, words)) or form not in ("roman", "number")
-            return _Heading((form, (numbered["number"] or "").count(".")), line) if is_named else None
+            number = numbered["number"] or ""
+            return _Heading((form, number.count(".")), line, _parts(number)) if is_named else None
     letters = [letter for letter in line if letter.isalpha()]
     is_loud = len(letters) >= _LEAST_CAPITALS and all(map(str.isupper, letters)) and len(line) <= LONGEST_CAPITALS
     return _Heading(("capitals", 0), line) if is_loud and not _NO_CAPITALS.search(line) else None
 
 
+def _parts(number: str) -> tuple[int, ...]:
+    return tuple(map(int, number.split("."))) if number else ()
+
+
 def _underlined(words: str, rule: str, mark: str, lines: int) -> _Heading | None:
     is_heading = len(words) <= LONGEST and any(map(str.isalpha, words)) and not words.endswith((",", ";"))
-    return _Heading((mark + rule[0], 0), words, lines) if is_heading else None
+    return _Heading((mark + rule[0], 0), words, lines=lines) if is_heading else None

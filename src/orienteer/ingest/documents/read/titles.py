@@ -29,7 +29,7 @@ _FILE_NAME = re.compile(
     r"[^\s]*\.(?:docx?|pdf|tex|dvi|ps|eps|indd|qxd|html?|xml|rtf|odt|pptx?|xlsx?|txt|md|fm|p65)$", re.I
 )
 _OF_A_PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|LaTeX|OpenOffice|Adobe \w+) - ", re.IGNORECASE)
-_NO_TITLE = re.compile(r"[;={}<>|\\]|[.,:!?)\]]$|^[-*#]")
+_NO_TITLE = re.compile(r"[;={}<>|\\]|[.,:!?)\]]$|^(?:[-*#:]|\.\. )")
 """What values and sentences have, and titles do not."""
 
 
