@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orienteer.display import counted
-from orienteer.graph.builder import GraphBuilder, Progress
+from orienteer.graph.builder import Progress
 from orienteer.graph.format import is_graph, read_manifest, read_pointer
 from orienteer.ingest.documents.intake import Intake, Shelf, ShelvedNodes
-from orienteer.ingest.documents.join.weaver import Weaver
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.recipe import BuildRecipe
-from orienteer.ingest.provenance import describe_build, is_chunk_graph, sources_of
-
-INTERRUPTED = "interrupted"
-"""The key of the provenance of such a graph."""
+from orienteer.ingest.documents.so_far import publish_read
+from orienteer.ingest.provenance import INTERRUPTED, describe_build, is_chunk_graph, sources_of
 
 
 def is_unwoven(target: Path, sources: Sequence[Path]) -> bool:
@@ -46,18 +43,14 @@ class Unwoven(NamedTuple):
 
     def publish(self, target: Path, progress: Progress) -> None:
         """Publish it, unless another graph stands there. An interrupt ends this, and keeps nothing."""
-        intake, config = self.intake, self.recipe.config.model_copy(update={"names": False, "similar": False})
+        intake = self.intake
         if is_graph(target) and not is_unwoven(target, intake.sources):
             return
         stamps = intake.stamps[: intake.whole[0]]
         read = f"{len(stamps):,} of {counted(intake.files, 'file')}"
-        progress(f"interrupted: what was read is being kept, {read}; interrupt again to drop it", 0)
+        progress(f"interrupted: what was read is being kept: {read}; interrupt again to drop it", 0)
         note = f"its build was interrupted: it has {read}, and the next build goes on from there"
         more = {**intake.left_out, "notes": [note], INTERRUPTED: True}
         provenance = describe_build(intake.sources, stamps, self.recipe.options, **more)
-        with GraphBuilder(target, force=True, provenance=provenance) as builder:
-            weaver = Weaver(builder, self.nodes, config, progress=lambda stage, count: None)
-            weaver.add_nodes()
-            weaver.add_edges(None)
-            builder.publish()
+        publish_read(target, self.nodes, self.recipe.config, provenance)
         progress(f"kept: {read}; the next build of the same sources goes on from there", 0)

@@ -31,8 +31,8 @@ _DASH = re.compile(r"(?:-[ \t]+)+|-$")
 _REMARK = re.compile(r"[#;]|//")
 _OPENS = re.compile(r"[\[{(]?$|[|>][+-]?\d?[+-]?\s*(?:#.*)?$")
 """A value that stands on the lines below."""
-_NAMES = frozenset(["name", "id", "title", "key", "label"])
-"""Keys whose values name the thing of a list that begins with them."""
+_NAMES = {"id": 1, "key": 1, "name": 2, "title": 2, "label": 2}
+"""Keys whose values name the thing of a list, the better ones with a higher number."""
 
 
 class _Open(NamedTuple):
@@ -40,7 +40,8 @@ class _Open(NamedTuple):
 
     indent: int
     label: str
-    is_thing: bool = False
+    named: int = -1
+    """How well a thing of a list is named, 0 by its number; -1 for a key."""
 
 
 def read_data(text: str, suffix: str) -> Page:
@@ -103,7 +104,7 @@ class _Reader:
         self._is_in_list |= text == "[" and not self._open
         if is_thing:
             self._counts[indent] = self._counts.get(indent, 0) + 1
-            self._enter(indent, str(self._counts[indent]), is_thing=True)
+            self._enter(indent, str(self._counts[indent]), named=0)
         if dash is not None:
             indent, text = indent + len(dash[0]), text[len(dash[0]) :]
         if text in ("---", "...") or not text.strip("{}[](), "):
@@ -128,20 +129,21 @@ class _Reader:
         said = _unquoted(text.rstrip(","))
         self._say(line, f"{SEPARATOR.join(path)}: {said}" if path else said, path, said)
 
-    def _enter(self, indent: int, label: str, *, is_thing: bool = False) -> None:
+    def _enter(self, indent: int, label: str, *, named: int = -1) -> None:
         if len(self._open) < MOST_DEEP:
-            self._open.append(_Open(indent, label[:LONGEST_LABEL], is_thing))
+            self._open.append(_Open(indent, label[:LONGEST_LABEL], named))
 
     def _name(self, name: str, value: str) -> None:
-        """Call the thing of a list that a line stands in by the name that it gives, if it is the first to do so."""
-        if name.casefold() in _NAMES and value and self._open and self._open[-1].is_thing:
-            self._open[-1] = _Open(self._open[-1].indent, value[:LONGEST_LABEL], is_thing=True)
+        """Call the thing of a list that a line stands in by the name that it gives, if that is a better one."""
+        rank = _NAMES.get(name.casefold(), 0)
+        if value and self._open and 0 <= self._open[-1].named < rank:
+            self._open[-1] = _Open(self._open[-1].indent, value[:LONGEST_LABEL], rank)
 
     def _leave(self, indent: int, *, is_thing: bool = False) -> None:
         """Leave what a line with this indentation does not stand within; a thing stands within the key at its left."""
         while self._open and (
             self._open[-1].indent > indent
-            or (self._open[-1].indent == indent and (self._open[-1].is_thing or not is_thing))
+            or (self._open[-1].indent == indent and (self._open[-1].named >= 0 or not is_thing))
         ):
             self._open.pop()
         for deeper in [at for at in self._counts if at > indent or (at == indent and not is_thing)]:
