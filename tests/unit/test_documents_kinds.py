@@ -26,6 +26,7 @@ from orienteer.ingest import (
     decoded_text,
     kind_within,
     list_documents,
+    mailbox_mails,
     read_book,
     read_mail,
     read_notebook,
@@ -275,6 +276,21 @@ def test_a_name_that_is_wrong_is_told(tmp_path: Path):
     (document,) = reader.documents(file)
     assert (document.title, outline(document.blocks)) == ("Pier", [((), "Words.")])
     assert reader.notes == ["page.pdf: no pdf, as its name says: read as a web page"]
+
+
+@pytest.mark.slow
+def test_no_file_takes_long_to_tell_or_to_part(tmp_path: Path):
+    started = time.process_time()
+    digits = b"From " + b"1" * 1_000_000 + b"\n"
+    for content in (b"<!---->" * 2_000 + b"x", b"<!--" * 2_000, b"From: a\nTo: b\n" * 50_000, digits * 5):
+        (tmp_path / "file").write_bytes(content)
+        with contextlib.suppress(BadInput):
+            kind_within(tmp_path / "file", "unknown")
+    assert not list(mailbox_mails(digits))
+    assert len(list(mailbox_mails(b"From a 2023\nFrom: a\n\n" * 100_000))) == 100_000
+    mail = read_mail(MAIL_WORDS + b"\nSome words.\n" * 100_000)
+    assert mail.blocks[-1].place.line == 200_006
+    assert time.process_time() - started < 20
 
 
 # ------------------------------------------------------------------------------------------------------ titles

@@ -84,7 +84,9 @@ _PACKED: Mapping[re.Pattern[bytes], Kind | str] = {
     re.compile(rb"mimetypeapplication/vnd\.(?:oasis|sun)"): OTHER_PROGRAMS,
 }
 """What a ZIP archive is, by its first entry or the list of entries at its end."""
-_PAGE = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
+_PAGE = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
+)
 _NOTEBOOK = re.compile(r'\s*\{\s*"(?:cells"\s*:\s*\[\s*\{\s*"(?:attachments|cell_type|id|execution_count)|nbformat)"')
 _JSON = re.compile(r'\s*\{\s*"[^"\n]*"\s*:')
 HEAD = re.compile(r"(?P<name>[!-9;-~]+):(?:[ \t]|$)")
@@ -92,7 +94,7 @@ HEAD = re.compile(r"(?P<name>[!-9;-~]+):(?:[ \t]|$)")
 _SENT = frozenset(["from", "date", "message-id", "received", "return-path"])
 KNOWN_HEADS = _SENT | {"to", "cc", "subject", "delivered-to", "mime-version", "content-type", "reply-to"}
 """Heads that tell a mail from other texts with names and values, in lower case."""
-MAIL_BEGINS = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d{4}[^\r\n]*\r?\n(?=[!-9;-~]+:)")
+MAIL_BEGINS = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]{0,200}?\d{4}[^\r\n]{0,80}\r?\n(?=[!-9;-~]+:)")
 """The line before each mail of a mailbox: `From ADDRESS DATE`."""
 
 

@@ -56,8 +56,8 @@ def mailbox_mails(content: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield each mail of a mailbox with the line that it begins on, from 1."""
     found = list(MAIL_BEGINS.finditer(content))
     line, counted = 1, 0
-    ends = [*(match.start() for match in found[1:]), len(content)]
-    for begin, end in zip((match.end() for match in found), ends, strict=True):
+    for at, match in enumerate(found, 1):
+        begin, end = match.end(), found[at].start() if at < len(found) else len(content)
         line += content.count(b"\n", counted, begin)
         counted = begin
         yield line, _QUOTED_SEPARATOR.sub(rb"\1", content[begin:end])
@@ -133,22 +133,22 @@ class _Reader:
 def _lined(blocks: list[Block], content: bytes, line: int) -> list[Block]:
     """Return the blocks of a mail with their lines; as they are where one is encoded, and does not stand there."""
     found: list[Block] = []
-    at = 0
-    heads_end = len(content.replace(b"\r\n", b"\n").partition(b"\n\n")[0])
+    text_starts = len(content.replace(b"\r\n", b"\n").partition(b"\n\n")[0])
+    heads = b"\n" + content[:text_starts].lower()
+    at, passed = text_starts, content.count(b"\n", 0, text_starts)
     for block in blocks:
         if not isinstance(block, Prose):
             return blocks
-        first = block.text.partition("\n")[0]
-        is_head = at == 0 and (HEAD.match(first) is not None) and block.is_code
-        if is_head:
-            name = b"\n" + first.partition(":")[0].encode() + b":"
-            start = max(0, (b"\n" + content[:heads_end]).lower().find(name.lower()))
+        first = block.text.partition("\n")[0].encode()
+        if at == text_starts and block.is_code and HEAD.match(block.text):
+            below = heads.count(b"\n", 1, 1 + max(0, heads.find(b"\n" + first.partition(b":")[0].lower() + b":")))
         else:
-            start = content.find(first.encode(), at or heads_end)
-            at = start + len(first)
-        if start < 0:
-            return blocks
-        found.append(replace(block, place=replace(block.place, line=line + content.count(b"\n", 0, start))))
+            start = content.find(first, at)
+            if start < 0:
+                return blocks
+            below = passed = passed + content.count(b"\n", at, start)
+            at = start
+        found.append(replace(block, place=replace(block.place, line=line + below)))
     return found
 
 
