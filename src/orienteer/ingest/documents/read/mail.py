@@ -147,7 +147,7 @@ def _lined(blocks: list[Block], content: bytes, line: int) -> list[Block]:
             if start < 0:
                 return blocks
             below = passed = passed + content.count(b"\n", at, start)
-            at = start
+            at = start + len(first)
         found.append(replace(block, place=replace(block.place, line=line + below)))
     return found
 
