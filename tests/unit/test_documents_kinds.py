@@ -172,6 +172,7 @@ def test_text_is_read_whatever_its_name(tmp_path: Path, name, content, shown):
         ("archive", b"PK\x03\x04\0\0", "archives"),
         ("letter.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", "other programs|of programs"),
         ("letter", b"{\\rtf1 words}", "of programs"),
+        ("scan.djvu", b"AT&TFORM\0\0\0", "of programs"),
         ("letter.odt", b"PK\3\4" + b"\0" * 26 + b"mimetypeapplication/vnd.oasis.opendocument.text", "of programs"),
         ("notes.txt", b"\x89PNG\r\n\x1a\n\0\0", "pictures"),
         ("old.md", zipped(b"# Pier"), "packed with gzip: give them the suffix .gz"),
@@ -244,6 +245,8 @@ PAGE_WORDS = b"<!-- made --><!DOCTYPE html>\n<html><title>Pier</title><p>Words."
         ("scan.pdf", b"\r\n\r\n%PDF-1.7\n", "pdf"),
         ("about.txt", b"A file that begins with %PDF- is a PDF.", "text"),
         ("rows.csv", b"PAR1\0\0", "table"),
+        ("cut.txt", b"\xef\xbb\xbf<html>" + "é".encode() * 9_000, "html"),
+        ("cut.txt", "<html>𝄞".encode("utf-16") + "𝄞".encode("utf-16-le") * 9_000, "html"),
         ("bmw.txt", b"BMW and MZ made engines.", "text"),
     ],
 )

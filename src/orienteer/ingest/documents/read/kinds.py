@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -67,7 +68,7 @@ _OTHERS: Mapping[str, str] = {
     }.items()
     for name in names.split()
 }
-"""Why files are left out by their suffix, without a look into them."""
+"""Why files are left out by their suffix: those of other programs if their bytes are no text, else without a look."""
 _FIRST_BYTES: Mapping[bytes, str] = {
     **dict.fromkeys([b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0"], PICTURES),
     **dict.fromkeys([b"ID3", b"OggS", b"fLaC", b"\x1aE\xdf\xa3", b"RIFF"], SOUND),
@@ -146,11 +147,19 @@ def _kind_of_bytes(path: Path, head: bytes, named: Kind) -> Kind:
         return named
     if reason == ARCHIVES and (kind := _kind_of_archive(path, head, named)) is not None:
         return kind
-    if is_text(head) and (not reason or not head.startswith((b"{", b"%"))):
-        return _kind_of_text(decoded(head[:_LOOK])[0], suffix(path), named)
+    if is_text(head) and reason != OTHER_PROGRAMS:
+        return _kind_of_text(_beginning(head), suffix(path), named)
     if not reason and named in ("table", *_BYTES):
         return named  # its reader says what is wrong with it
-    raise NotRead(reason or NO_TEXT)
+    raise NotRead(reason or _OTHERS.get(suffix(path), NO_TEXT))
+
+
+def _beginning(head: bytes) -> str:
+    """Return the text of the first bytes, up to the last letter that is whole."""
+    for cut in range(4):
+        with suppress(BadInput):
+            return decoded(head[: _LOOK - cut])[0]
+    return head[:_LOOK].decode("latin-1")
 
 
 def _kind_of_archive(path: Path, head: bytes, named: Kind) -> Kind | None:
