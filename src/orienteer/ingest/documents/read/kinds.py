@@ -33,14 +33,14 @@ KINDS: Mapping[str, Kind] = {
 """What a file is by its suffix. Texts, and tables in text, may be packed with gzip."""
 _OWN = frozenset(name.removeprefix(".") for name in KINDS)
 """Suffixes that no package may register a reader for, without their dot."""
-_DATA_NAMES = "yaml yml json json5 jsonc geojson webmanifest toml ini cfg conf cnf properties"
+_DATA_NAMES = "yaml yml json json5 jsonc geojson webmanifest toml ini cfg conf cnf env properties"
 _DATA = frozenset(f".{name}" for name in _DATA_NAMES.split())
 """Suffixes of texts of keys and values."""
 _LANGUAGES = (
     "py pyi pyx js mjs cjs jsx ts tsx java kt kts scala groovy c h cc cpp cxx hpp hh cs m mm go rs swift rb php pl pm "
     "lua r jl hs ml mli fs ex exs erl clj lisp el scm sh bash zsh fish ps1 bat cmd sql proto graphql vue svelte css "
-    "scss less tex bib toml ini cfg conf cnf properties env yaml yml json json5 jsonc xml xsd xsl xslt plist rss atom "
-    "log diff patch cmake mk gradle tf dockerfile lock srt vtt po pot ics vcf"
+    "scss less tex bib xml xsd xsl xslt plist rss atom log diff patch cmake mk gradle tf dockerfile lock srt vtt po pot "
+    "ics vcf"
 )
 CODE = frozenset(f".{name}" for name in _LANGUAGES.split())
 """Suffixes of texts whose lines mean something, however they read."""
@@ -89,7 +89,8 @@ _PAGE = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
 )
 _NOTEBOOK = re.compile(r'\s*\{\s*"(?:cells"\s*:\s*\[\s*\{\s*"(?:attachments|cell_type|id|execution_count)|nbformat)"')
-_JSON = re.compile(r'\s*\{\s*"[^"\n]*"\s*:')
+_VALUES = re.compile(r'\s*+\{\s*+"[^"\n]*"\s*:|(?:[ \t]*+(?:[#;][^\n]*+)?+\n)*+\[[\w .:"-]+\][ \t]*\n\s*[\w.-]+[ \t]*=')
+"""How JSON begins, and a text with a `[section]` of values."""
 HEAD = re.compile(r"(?P<name>[!-9;-~]+):(?:[ \t]|$)")
 """The head of a mail: its name and a colon."""
 _SENT = frozenset(["from", "date", "message-id", "received", "return-path"])
@@ -191,7 +192,7 @@ def _kind_of_text(text: str, name: str, named: Kind) -> Kind:
     if named == "notebook" and text.lstrip().startswith("{"):
         return named
     if named in ("unknown", "mail", "mailbox", "notebook", *_BYTES):
-        return "data" if _JSON.match(text) else "unknown"
+        return "data" if _VALUES.match(text) else "unknown"
     return named
 
 

@@ -1,4 +1,4 @@
-"""Text whose lines mean something: programs, logs, configuration. A block is a line, a section a definition.
+"""Text whose lines mean something: programs and logs. A block is a line, a section a definition.
 
 What begins a definition is told by the words of many languages, not by their grammars: where it is wrong, a chunk
 begins a line too early or too late, and nothing is lost.
@@ -28,7 +28,6 @@ _DEFINITION = re.compile(
 )
 _C_FUNCTION = re.compile(r"(?P<first>[A-Za-z_]\w*+)[\w \t*&:<>,]*[ \t*&](?P<name>[A-Za-z_~][\w:~]*)[ \t]*\([^;]*$")
 _NO_FUNCTIONS = frozenset(["if", "for", "while", "switch", "return", "else", "do", "elif", "with", "print", "assert"])
-_SECTION = re.compile(r"\[\[?(?P<name>\w[\w .:/@\"'-]{0,80})\]\]?[ \t]*(?:[#;].*)?$")
 _INSIDE = re.compile(r"[ \t]*(?:[)}\]>{#]|//|/\*|\*|--|end\b|else\b|$)")
 """What stands as far left as a definition and does not end it."""
 _BEFORE = re.compile(r"[ \t]*(?:@|#|//|/\*|\*|--|;;|///|'''|\"\"\")")
@@ -118,8 +117,6 @@ class _Definition:
     at: int
     indent: int
     title: str
-    is_of_lines: bool = False
-    """It ends at the next one alone, as `[section]` does; others end where a line stands as far left as they do."""
 
 
 def _placed(lines: Sequence[TextLine]) -> Iterator[_PlacedLine]:
@@ -132,7 +129,7 @@ def _placed(lines: Sequence[TextLine]) -> Iterator[_PlacedLine]:
         if begins is not None:
             open_ones = [*_around(open_ones, begins.indent)[: MOST_LEVELS - 1], begins]
             last = begins.at
-        elif open_ones and at > last and not open_ones[-1].is_of_lines and not _INSIDE.match(line.text):
+        elif open_ones and at > last and not _INSIDE.match(line.text):
             open_ones = _around(open_ones, _indent(line.text))
         yield _PlacedLine(line, tuple(definition.title for definition in open_ones))
 
@@ -158,8 +155,6 @@ def _definition(at: int, text: str) -> _Definition | None:
     match = _DEFINITION.match(text)
     if match is not None:
         return _Definition(at, _indent(text), f"{match['word']} {match['name'].rstrip(':.')}")
-    if (section := _SECTION.match(text)) is not None:
-        return _Definition(at, 0, section["name"].strip(), is_of_lines=True)
     function = _C_FUNCTION.match(text)
     if function is not None and function["first"] not in _NO_FUNCTIONS and not text.rstrip().endswith((",", ":")):
         return _Definition(at, 0, function["name"])
