@@ -12,12 +12,15 @@ _LEADER = re.compile(
     rf"{_DOTS}[\divxlc]+\W*$|(?:[^\s·…_]|(?<![·…_])[·…_])\s*[·…_]{{3,}}\s*[\divxlc]+\W*$", re.IGNORECASE
 )
 """`Mooring fees ........ 12`"""
+_RUN = re.compile(_DOTS)
+_LEADERS = re.compile(rf"{_DOTS}\d{{1,4}}\b")
+"""The same wherever lines end: a PDF often has none."""
 _NUMBER = r"\d{1,4}(?:\s?[-–]\s?\d{1,4})?"
-_PLACES = re.compile(rf"^(?P<words>\S.{{0,90}}?)[,\s]\s*(?P<pages>{_NUMBER}(?:,\s?{_NUMBER})*)$")
+_PLACES = re.compile(rf"^(?=.*[^\W\d_])(?P<words>\S.{{0,90}}?)[,\s]\s*(?P<pages>{_NUMBER}(?:,\s?{_NUMBER})*)$")
 """`mooring, 12, 45-47`, `2.3 Mooring fees  14`"""
-_DEEP = re.compile(r"^(?:[A-Z]|\d{1,3})(?:\.\d{1,3})+\.?\s+\S[^.!?:]{0,80}$")
+_DEEP = re.compile(r"^(?:[A-Z]|\d{1,3})(?:\.\d{1,3})+\.?\s+[^\W\d_][^.!?:]{0,80}$")
 _SECTION = re.compile(
-    r"^(?:(?:[A-Z]\.)?\d{1,3}(?:\.\d{1,3})*\.?|(?:chapter|part|appendix|kapitel)\s+\w+)\s+\S", re.IGNORECASE
+    r"^(?:(?:[A-Z]\.)?\d{1,3}(?:\.\d{1,3})*\.?|(?:chapter|part|appendix|kapitel)\s+\w+)\s+\S*[^\W\d_]", re.IGNORECASE
 )
 """`2.3 Mooring fees`"""
 _CALLED = re.compile(
@@ -32,6 +35,7 @@ LEAST_LINES = 6
 MOSTLY, NEARLY = 0.6, 0.9
 """Share of its lines that have to lead somewhere, and of these that are in order."""
 _SHORT = 70  # characters of a line that names a place
+_FEW = 3  # leaders that tell what other lines are
 
 
 def is_contents(text: str, links: Sequence[str], headings: Sequence[str] = ()) -> bool:
@@ -49,20 +53,22 @@ def is_contents(text: str, links: Sequence[str], headings: Sequence[str] = ()) -
     False
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if _leaders(text) >= LEAST_LINES and not _SENTENCE.search(_LEADER.sub("", text)):
+    least = max(LEAST_LINES, MOSTLY * len(lines))
+    leaders = sum(_LEADER.search(line) is not None for line in lines)
+    if leaders >= least:
         return True
-    if len(lines) < LEAST_LINES or _SENTENCE.search(text):
+    is_said = _SENTENCE.search(_RUN.sub(" ", text)) is not None
+    if len(_LEADERS.findall(text)) >= LEAST_LINES and not is_said:
+        return True
+    if len(lines) < LEAST_LINES or is_said:
         return False
-    least = MOSTLY * len(lines)
-    if sum(_LEADER.search(line) is not None for line in lines) >= least:
-        return True
     if len(links) >= least and sum(len(line) <= _SHORT for line in lines) >= least:
         return True
-    places = [place for line in lines if (place := _PLACES.match(line)) is not None]
+    places = [place for line in lines if (place := _PLACES.match(_RUN.sub(" ", line))) is not None]
     sections = sum(_SECTION.match(line) is not None for line in lines)
     is_called = _CALLED.match(lines[0]) is not None or (bool(headings) and _CALLED.match(headings[-1]) is not None)
     if len(places) >= least:
-        return _is_list(places, is_called or sections >= least) or _is_index(places)
+        return _is_list(places, is_called or sections >= least or leaders >= _FEW) or _is_index(places)
     return (is_called and sections >= least) or sum(_DEEP.match(line) is not None for line in lines) >= least
 
 
@@ -83,8 +89,3 @@ def _is_index(places: Sequence[re.Match[str]]) -> bool:
 def _is_in_order(values: Sequence[Any]) -> bool:  # Any: numbers, or words
     rises = sum(one <= other for one, other in pairwise(values))
     return rises >= NEARLY * (len(values) - 1) and bool(values[0] != values[-1])
-
-
-def _leaders(text: str) -> int:
-    """Return how many runs of dots lead to a number, wherever lines end: a PDF often has none."""
-    return len(re.findall(rf"{_DOTS}\d{{1,4}}\b", text))

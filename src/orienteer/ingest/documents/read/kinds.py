@@ -39,8 +39,8 @@ _DATA = frozenset(f".{name}" for name in _DATA_NAMES.split())
 _LANGUAGES = (
     "py pyi pyx js mjs cjs jsx ts tsx java kt kts scala groovy c h cc cpp cxx hpp hh cs m mm go rs swift rb php pl pm "
     "lua r jl hs ml mli fs ex exs erl clj lisp el scm sh bash zsh fish ps1 bat cmd sql proto graphql vue svelte css "
-    "scss less tex bib xml xsd xsl xslt plist rss atom log diff patch cmake mk gradle tf dockerfile lock srt vtt po pot "
-    "ics vcf"
+    "scss less tex bib xml xsd xsl xslt plist rss atom log diff patch cmake mk gradle tf dockerfile lock srt vtt po "
+    "pot ics vcf"
 )
 CODE = frozenset(f".{name}" for name in _LANGUAGES.split())
 """Suffixes of texts whose lines mean something, however they read."""
