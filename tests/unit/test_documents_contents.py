@@ -27,6 +27,7 @@ SAYING = {
     "code": "\n".join(f"value_{at} = compute({at})" for at in range(12)),
     "ages": "Ada 34\nBen 25\nEva 41\nJon 19\nNoor 52\nOlaf 33\nRuna 47",
     "pairs": "Ada, 3, 12\nBen, 2, 15\nEva, 4, 11\nJon, 1, 19\nNoor, 5, 22\nOlaf, 3, 33\nRuna, 4, 47",
+    "prices": "Crane ...... 120\nBerth ...... 14\nWater ...... 3\nPower ...... 35\nIce ...... 8\nTowing ...... 240",
     "numbers alone": "1 10\n2 20\n3 NaN\n4 40\n5 50\n6 60\n7 61",
     "sums": "January 3\nFebruary 5\nMarch 9\nApril 12\nMay 20\nJune 31\nJuly 44",
     "list": "\n".join(f"{at}. {word}" for at, word in enumerate(["rope", "oars", "nets", "buoys", "hooks", "bags"], 1)),

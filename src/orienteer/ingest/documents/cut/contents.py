@@ -34,6 +34,8 @@ LEAST_LINES = 6
 """Lines that a list of places has at the least."""
 MOSTLY, NEARLY = 0.6, 0.9
 """Share of its lines that have to lead somewhere, and of these that are in order."""
+MOSTLY_SORTED = 0.7
+"""The same of words: each program has an order of its own for spaces, signs and capitals."""
 _SHORT = 70  # characters of a line that names a place
 _FEW = 3  # leaders that tell what other lines are
 
@@ -54,9 +56,12 @@ def is_contents(text: str, links: Sequence[str], headings: Sequence[str] = ()) -
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     least = max(LEAST_LINES, MOSTLY * len(lines))
-    leaders = sum(_LEADER.search(line) is not None for line in lines)
-    if leaders >= least:
-        return True
+    led = [
+        (line[: found.start()].casefold(), found[0]) for line in lines if (found := _LEADER.search(line)) is not None
+    ]
+    if len(led) >= least:  # else they are prices
+        pages = [int(number[-1]) for _, tail in led if (number := re.findall(r"\d+", tail))]
+        return _is_in_order(pages) or _is_in_order([re.sub(r"\W", "", words) for words, _ in led], MOSTLY_SORTED)
     is_said = _SENTENCE.search(_RUN.sub(" ", text)) is not None
     if len(_LEADERS.findall(text)) >= LEAST_LINES and not is_said:
         return True
@@ -68,7 +73,7 @@ def is_contents(text: str, links: Sequence[str], headings: Sequence[str] = ()) -
     sections = sum(_SECTION.match(line) is not None for line in lines)
     is_called = _CALLED.match(lines[0]) is not None or (bool(headings) and _CALLED.match(headings[-1]) is not None)
     if len(places) >= least:
-        return _is_list(places, is_called or sections >= least or leaders >= _FEW) or _is_index(places)
+        return _is_list(places, is_called or sections >= least or len(led) >= _FEW) or _is_index(places)
     return (is_called and sections >= least) or sum(_DEEP.match(line) is not None for line in lines) >= least
 
 
@@ -86,6 +91,6 @@ def _is_index(places: Sequence[re.Match[str]]) -> bool:
     return len(counts) > 1 and is_rising and _is_in_order([place["words"].casefold() for place in places])
 
 
-def _is_in_order(values: Sequence[Any]) -> bool:  # Any: numbers, or words
+def _is_in_order(values: Sequence[Any], share: float = NEARLY) -> bool:  # Any: numbers, or words
     rises = sum(one <= other for one, other in pairwise(values))
-    return rises >= NEARLY * (len(values) - 1) and bool(values[0] != values[-1])
+    return rises >= share * (len(values) - 1) and bool(values) and bool(values[0] != values[-1])
