@@ -12,6 +12,8 @@ _LEADER = re.compile(
     rf"{_DOTS}[\divxlc]+\W*$|(?:[^\s·…_]|(?<![·…_])[·…_])\s*[·…_]{{3,}}\s*[\divxlc]+\W*$", re.IGNORECASE
 )
 """`Mooring fees ........ 12`"""
+_MARKS = re.compile(r"\.\s?\.\s?\.|[·…_]\s*[·…_]|…")
+"""What every leader has."""
 _RUN = re.compile(_DOTS)
 _LEADERS = re.compile(rf"{_DOTS}\d{{1,4}}\b")
 """The same wherever lines end: a PDF often has none."""
@@ -54,24 +56,28 @@ def is_contents(text: str, links: Sequence[str], headings: Sequence[str] = ()) -
     >>> is_contents("\\n".join(["Ada 34", "Ben 25", "Eva 41", "Jon 19", "Noor 52", "Olaf 33"]), ())
     False
     """
+    has_marks = _MARKS.search(text) is not None
+    if text.count("\n") < LEAST_LINES - 1 and not has_marks:  # nearly every passage
+        return False
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     least = max(LEAST_LINES, MOSTLY * len(lines))
-    led = [
-        (line[: found.start()].casefold(), found[0]) for line in lines if (found := _LEADER.search(line)) is not None
-    ]
+    found = [_LEADER.search(line) for line in lines] if has_marks else []
+    led = [(leader.string[: leader.start()].casefold(), leader[0]) for leader in found if leader is not None]
     if len(led) >= least:  # else they are prices
         pages = [int(number[-1]) for _, tail in led if (number := re.findall(r"\d+", tail))]
         return _is_in_order(pages) or _is_in_order([re.sub(r"\W", "", words) for words, _ in led], MOSTLY_SORTED)
-    is_said = _SENTENCE.search(_RUN.sub(" ", text)) is not None
-    if len(_LEADERS.findall(text)) >= LEAST_LINES and not is_said:
+    bare = _RUN.sub(" ", text) if has_marks else text
+    if has_marks and len(_LEADERS.findall(text)) >= LEAST_LINES and not _SENTENCE.search(bare):
         return True
-    if len(lines) < LEAST_LINES or is_said:
+    is_called = any(_CALLED.match(words) is not None for words in (*lines[:1], *headings[-1:]))
+    ends = sum(line[-1].isdigit() for line in lines)
+    begins = sum(not line[:6].isalpha() for line in lines)
+    if not is_called and max(ends, begins, len(links)) < least or len(lines) < LEAST_LINES or _SENTENCE.search(bare):
         return False
     if len(links) >= least and sum(len(line) <= _SHORT for line in lines) >= least:
         return True
     places = [place for line in lines if (place := _PLACES.match(_RUN.sub(" ", line))) is not None]
     sections = sum(_SECTION.match(line) is not None for line in lines)
-    is_called = _CALLED.match(lines[0]) is not None or (bool(headings) and _CALLED.match(headings[-1]) is not None)
     if len(places) >= least:
         return _is_list(places, is_called or sections >= least or len(led) >= _FEW) or _is_index(places)
     return (is_called and sections >= least) or sum(_DEEP.match(line) is not None for line in lines) >= least

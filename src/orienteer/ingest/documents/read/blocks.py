@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -106,7 +105,7 @@ class Page:
 
 def lined(blocks: Iterable[Block], text: str) -> list[Block]:
     """Return the blocks of a text, each with the line that its span begins on."""
-    ends = [found.start() for found in re.finditer("\n", text)]
+    ends = [at for at, character in enumerate(text) if character == "\n"]
     return [
         block
         if block.place.span is None
