@@ -130,10 +130,11 @@ def kind_within(path: Path, named: Kind) -> Kind:
         raise NotRead(EMPTY)
     if named == "registered":
         return named
-    with opened(path) as stream:
+    is_packed = path.suffix.lower() == ".gz"
+    with opened(path) if is_packed else path.open("rb") as stream:
         head = stream.read(SAMPLE)
     kind = _kind_of_bytes(path, head, named)
-    if kind in _BYTES and path.suffix.lower() == ".gz":
+    if is_packed and kind in _BYTES:
         raise NotRead(PACKED_TWICE)
     return kind
 
@@ -157,6 +158,8 @@ def _kind_of_bytes(path: Path, head: bytes, named: Kind) -> Kind:
 
 def _beginning(head: bytes) -> str:
     """Return the text of the first bytes, up to the last letter that is whole."""
+    if head.isascii() and b"\0" not in head:
+        return head[:_LOOK].decode()
     for cut in range(4):
         with suppress(BadInput):
             return decoded(head[: _LOOK - cut])[0]
