@@ -49,19 +49,22 @@ class Count(int):
     """
 
     of: int
+    share: float
+    """Of the work that is done: that of the total unless said otherwise, as of files by their bytes."""
 
-    def __new__(cls, done: int, *, of: int) -> Count:
+    def __new__(cls, done: int, *, of: int, share: float | None = None) -> Count:
         """Return a count with its total."""
         count = super().__new__(cls, done)
         count.of = of
+        count.share = share if share is not None else done / of if of else 0.0
         return count
 
 
 def seconds_left(count: int, seconds: float) -> float | None:
     """Estimate the remaining time of work that took `seconds` for `count`; None if it is too early or has no total."""
-    if not isinstance(count, Count) or not 0 < count < count.of or seconds < _SURE_SECONDS:
+    if not isinstance(count, Count) or not 0 < count.share < 1 or seconds < _SURE_SECONDS:
         return None
-    return seconds * (count.of - count) / count
+    return seconds * (1 - count.share) / count.share
 
 
 def format_duration(seconds: float) -> str:

@@ -23,9 +23,11 @@ from orienteer.ingest import (
     Grid,
     Prose,
     build_graph,
+    read_data,
     read_html,
     read_markdown,
     read_plain,
+    sectioned_text,
     split_sections,
 )
 
@@ -78,6 +80,12 @@ MARKDOWN: dict[str, Write] = {
     "code": repeated("```\na\n"),
     "long rows": lambda size: "|a|b|\n|-|-|\n" + "|x" * (size // 2) + "\n",
 }
+DATA: dict[str, Write] = {
+    "keys within keys": lambda size: "".join(f"{' ' * at}k{at}:\n" for at in range(int((2 * size) ** 0.5))),
+    "long keys": lambda size: "".join(f"{' ' * at}{'k' * 99}:\n" for at in range(20)) + f"{' ' * 20}a\n" * (size // 22),
+    "things": repeated("- a: 1\n"),
+    "sections": repeated("[a.b.c]\nx=1\n"),
+}
 PLAIN: dict[str, Write] = {"paragraphs": repeated("a\n\n"), "one word": repeated("a"), "spaces": repeated(" \n")}
 HOSTILE = [
     pytest.param(read, write, id=f"{kind}: {name}")
@@ -85,6 +93,8 @@ HOSTILE = [
         ("HTML", lambda text: read_html(text).blocks, HTML),
         ("Markdown", lambda text: read_markdown(text).blocks, MARKDOWN),
         ("text", read_plain, PLAIN),
+        ("data", lambda text: read_data(text, ".yaml").blocks, DATA),
+        ("plain text", lambda text: sectioned_text(text).blocks, PLAIN | {"headings": numbered("{} Fees\n\na\n\n")}),
     )
     for name, write in writes.items()
 ]

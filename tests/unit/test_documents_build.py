@@ -206,7 +206,7 @@ def test_an_update_says_that_vectors_made_afterwards_are_gone(folder, tmp_path):
 
 @pytest.mark.process
 def test_staleness(folder, tmp_path):
-    (folder / "broken.pdf").write_bytes(b"no pdf")
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 and no more")
     pytest.importorskip("pdfplumber")
     report = built(folder, tmp_path / "graph")
     assert len(report.unreadable) == 1

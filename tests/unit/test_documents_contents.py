@@ -11,7 +11,13 @@ LEADING = {
     "leaders": "\n".join(f"{at}.{at} On the mooring of boats .......... {at * 7}" for at in range(1, 12)),
     "leaders in one line": " ".join(f"Mooring of boats . . . . . . . . {at * 7}" for at in range(1, 12)),
     "index": "anchor, 12, 45-47\nbollard, 9\nbuoy, 101, 120\ncleat, 7\ndavit, 88\nfender, 14, 15, 90\nhawser, 3",
+    "questions": "\n".join(f"{at}.2 Can I use the crane for boats of my own? . . . . . . . {at}" for at in range(1, 9)),
+    "some leaders": "The port 3\nThe fees 5\nOf boats . . . . . 7\nOf nets . . . . 9\nLights 9\nOf fog . . . . . 12",
     "numbered": "\n".join(f"{at}.2 Fees of the season" for at in range(1, 9)),
+    "no leaders": "\n".join(f"{at // 3 + 1}.{at % 3 + 1} Fees of season {at}   {at * 4 + 3}" for at in range(9)),
+    "chapters": "\n".join(f"Chapter {at} The winter of the port {at * 9}" for at in range(1, 8)),
+    "called so": "Contents\nPreface 3\nThe port 5\nThe fees 9\nThe crane 31\nThe lights 44\nStorms 61",
+    "called so, of sections": "Contents\n1. Preface\n2. The port\n3. The fees\n4. The crane\n5. Lights\n6. Storms",
 }
 SAYING = {
     "prose": "Fees are due in May. They are paid at the office.\n" * 8,
@@ -19,6 +25,14 @@ SAYING = {
     "steps": "\n".join(f"{at}. Turn the winch until the rope is tight, then hold it." for at in range(1, 9)),
     "numbers": "\n".join(f"Berth {at} costs {at}0 euros" for at in range(1, 9)),
     "code": "\n".join(f"value_{at} = compute({at})" for at in range(12)),
+    "ages": "Ada 34\nBen 25\nEva 41\nJon 19\nNoor 52\nOlaf 33\nRuna 47",
+    "pairs": "Ada, 3, 12\nBen, 2, 15\nEva, 4, 11\nJon, 1, 19\nNoor, 5, 22\nOlaf, 3, 33\nRuna, 4, 47",
+    "prices": "Crane ...... 120\nBerth ...... 14\nWater ...... 3\nPower ...... 35\nIce ...... 8\nTowing ...... 240",
+    "numbers alone": "1 10\n2 20\n3 NaN\n4 40\n5 50\n6 60\n7 61",
+    "sums": "January 3\nFebruary 5\nMarch 9\nApril 12\nMay 20\nJune 31\nJuly 44",
+    "list": "\n".join(f"{at}. {word}" for at, word in enumerate(["rope", "oars", "nets", "buoys", "hooks", "bags"], 1)),
+    "berths": "\n".join(f"Berth {at} {(at * 37) % 11}40" for at in range(1, 12)),
+    "years": "\n".join(f"{at}.{at} of the catch {1990 - at * 3}" for at in range(1, 9)),
     "items": "\n".join(["rope of hemp", "rope of nylon", "shackles", "fenders", "a hook", "two oars", "a bailer"]),
 }
 

@@ -230,6 +230,7 @@ class StringWriter:
         self._folder, self._name = folder, name
         self._sizes = array("q")
         self._waiting = bytearray()
+        self._written = 0
         self._is_closed = False
 
     def __enter__(self) -> StringWriter:
@@ -261,8 +262,9 @@ class StringWriter:
 
     def _flush(self) -> None:
         with (self._folder / f"{self._name}.utf8").open("ab") as file:
+            file.truncate(self._written)  # without what was written when somebody interrupted
             file.write(self._waiting)
-        self._waiting.clear()
+        self._written, self._waiting = self._written + len(self._waiting), bytearray()
 
     def so_far(self) -> Strings:
         """Map the strings appended until now; more may be appended."""

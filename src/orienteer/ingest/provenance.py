@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _IMPORT, _BUILD = "import", "build"
+INTERRUPTED = "interrupted"
+"""The key of the provenance of a graph whose build was interrupted."""
 _GITIGNORE = ".gitignore"
 _ASKED = 2  # open questions that a note names
 _SECOND, _FINE, _COARSE = 1_000_000_000, 50_000_000, 2_000_000_000
@@ -338,7 +340,9 @@ def _importable(sources: Iterable[Path]) -> list[Path]:
 
 
 def _is_stale_build(manifest: Described) -> bool:
-    """Return whether the documents of a chunk graph have changed."""
+    """Return whether the documents of a chunk graph have changed, or have not all been read."""
+    if INTERRUPTED in manifest.provenance:
+        return True
     stamps = {stamp.path: stamp for stamp in listed(manifest, "sources", DocumentStamp)}
     passed_by = listed(manifest, "passed_by", TableStamp)
     paths = stamps.keys() | {stamp.path for stamp in passed_by}

@@ -58,6 +58,8 @@ class Stage:
     of: int | None = None
     """The total, or None if unknown."""
     began: float = field(default_factory=time.monotonic)
+    share: float | None = None
+    """Of the work that is done, where that is not told by the number done."""
 
     def __str__(self) -> str:
         total = "" if self.of is None else f" of {self.of:,}"
@@ -68,7 +70,7 @@ class Stage:
         """The time that the rest takes at the pace so far, or None if unknown."""
         if self.of is None:
             return None
-        return seconds_left(Count(self.done, of=self.of), time.monotonic() - self.began)
+        return seconds_left(Count(self.done, of=self.of, share=self.share), time.monotonic() - self.began)
 
     @property
     def left(self) -> str:
@@ -318,7 +320,8 @@ class ServedGraph:
         text, before = without_paths(text, self.paths), self.stage
         is_new = before is None or before.text.partition(",")[0] != text.partition(",")[0]
         began = time.monotonic() if before is None or is_new else before.began
-        self.stage = Stage(text, int(count), of, began)
+        share = count.share if isinstance(count, Count) else None
+        self.stage = Stage(text, int(count), of, began, share)
 
     def _on_interim(self, interim: Interim) -> None:
         """Answer from a partial graph until the next one comes."""

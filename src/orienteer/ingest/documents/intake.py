@@ -22,7 +22,7 @@ from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.blocks import Document
 from orienteer.ingest.documents.read.converter import Converter
 from orienteer.ingest.documents.read.files import IGNORED, File, SkippedFile, listing
-from orienteer.ingest.documents.read.kinds import EMPTY, why_no_text
+from orienteer.ingest.documents.read.kinds import EMPTY, NotRead
 from orienteer.ingest.documents.read.readers import DocumentReader
 from orienteer.ingest.documents.read.selection import ALL, Selection
 from orienteer.ingest.provenance import DocumentStamp, TableStamp, stamp, stamp_unread
@@ -33,6 +33,7 @@ BLANK = "no text in it"
 """Why a file without words is left out."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _BATCH = 4096
+_MEGABYTE = 1_000_000
 
 Watch: TypeAlias = Callable[["Shelf", int], None]
 """Called after each file with what has been read, and how many files of how many."""
@@ -61,6 +62,10 @@ class Intake:
         self.notes: list[str] = []
         self.passed_by: list[TableStamp] = []
         """Files that were looked at and left out, as they were: a change makes the graph stale."""
+        self.files = 0
+        """That there are to read, where they are read one by one."""
+        self.whole = (0, 0)
+        """The stamps and the nodes on the shelf of the files that were read to their end."""
         self._became: Counter[str] = Counter()
         self._missing: MissingExtra | None = None
 
@@ -72,7 +77,8 @@ class Intake:
                 self._stamp(file, self._previous.unchanged(file) if self._previous is not None else None)
             for count, document in enumerate(whole.documents(), 1):
                 self._put(shelf, self._nodes_of(document))
-                self._tell(shelf, count)
+                self._progress(READING, count)
+                self._hear(shelf, count)
         else:
             sources = listing(self.sources, self._selection)
             self.skipped += sources.skipped
@@ -86,15 +92,17 @@ class Intake:
         self._note()
 
     def _files(self, shelf: Shelf, files: Sequence[File]) -> None:
+        self.files = len(files)
+        pace = _Pace(files, self._progress)
         with Converter(seconds=self._maker.config.seconds) as converter:
             reader = DocumentReader(self._maker.config, converter)
             for count, file in enumerate(files, 1):
-                self._file(shelf, reader, file)
-                self._tell(shelf, Count(count, of=len(files)))
+                self._file(shelf, reader, file, pace)
+                self.whole = (len(self.stamps), len(shelf))
+                self._hear(shelf, pace.past(count))
         self.notes += reader.notes
 
-    def _tell(self, shelf: Shelf, count: int) -> None:
-        self._progress(READING, count)
+    def _hear(self, shelf: Shelf, count: int) -> None:
         if self._watch is not None:
             self._watch(shelf, count)
 
@@ -163,7 +171,7 @@ class Intake:
             survey |= {name: self._became[name] for name in ("unchanged", "changed", "added")} | {"removed": len(gone)}
         return survey
 
-    def _file(self, shelf: Shelf, reader: DocumentReader, file: File) -> None:
+    def _file(self, shelf: Shelf, reader: DocumentReader, file: File, pace: _Pace) -> None:
         previous = self._previous
         try:
             old = previous.unchanged(file) if previous is not None else None
@@ -173,10 +181,8 @@ class Intake:
                 nodes = moved
             else:
                 with memory_told(file.path):
-                    if file.kind == "unknown" and (reason := why_no_text(file.path)):
-                        self._pass_by(file, reason, self.skipped)
-                        return
-                    nodes = [node for document in reader.documents(file) for node in self._maker.nodes(document)]
+                    documents = reader.documents(file)
+                    nodes = [node for document in documents for node in self._maker.nodes(document, pace.within)]
             if not nodes:
                 raise BadInput(BLANK)
             _check_ids(nodes)
@@ -185,6 +191,9 @@ class Intake:
             self._missing = error
             reason = f"needs the extra {error.extra!r}: pip install 'orienteer[{error.extra}]'"
             self._pass_by(file, reason, self.unreadable)
+            return
+        except NotRead as error:
+            self._pass_by(file, str(error), self.skipped if file.kind == "unknown" else self.unreadable)
             return
         except BadInput as error:
             self._pass_by(file, str(error).removeprefix(f"{file.path}").lstrip(" ,:"), self.unreadable)
@@ -214,6 +223,43 @@ class Intake:
     def _pass_by(self, file: File, reason: str, among: list[SkippedFile]) -> None:
         among.append(SkippedFile(file=str(file.path), reason=reason))
         self.passed_by.append(stamp_unread(file.path.resolve()))
+
+
+class _Pace:
+    """Tells how far the reading of some files is, by their bytes, within a long one too."""
+
+    def __init__(self, files: Sequence[File], tell: Progress) -> None:
+        self._sizes = [_bytes_of(file.path) for file in files]
+        self._tell, self._total = tell, max(1, sum(self._sizes))
+        self._at = self._before = self._told = self._inside = 0
+
+    def within(self, characters: int) -> None:
+        """Take that so many more characters of the file that is being read are read."""
+        self._inside += characters
+        done = self._before + min(self._inside, self._sizes[self._at])
+        if done - self._told >= _MEGABYTE:
+            self._say(max(1, self._at), done)
+
+    def past(self, count: int) -> Count:
+        """Take that so many files are read, tell of it, and return it."""
+        self._before += self._sizes[count - 1]
+        self._at, self._inside = min(count, len(self._sizes) - 1), 0
+        return self._say(count, self._before)
+
+    def _say(self, files: int, done: int) -> Count:
+        count = Count(files, of=len(self._sizes), share=done / self._total)
+        is_long = self._total >= _MEGABYTE
+        size = f", {done / _MEGABYTE:,.1f} of {self._total / _MEGABYTE:,.1f} MB" if is_long else ""
+        self._tell(READING + size, count)
+        self._told = done
+        return count
+
+
+def _bytes_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _check_ids(nodes: Sequence[Node]) -> None:
@@ -247,20 +293,20 @@ class Shelf:
             self._read = Folder(self._folder).strings("node")
         return iter(ShelvedNodes(self._read))
 
-    def so_far(self) -> ShelvedNodes:
-        """Return the nodes that were taken in until now; more may come."""
-        return ShelvedNodes(self._writer.so_far())
+    def so_far(self, count: int | None = None) -> ShelvedNodes:
+        """Return the nodes that were taken in until now, or the first of them; more may come."""
+        return ShelvedNodes(self._writer.so_far(), count)
 
 
 class ShelvedNodes:
     """Nodes of a shelf, in order, any number of times."""
 
-    def __init__(self, lines: Strings) -> None:
-        self._lines = lines
+    def __init__(self, lines: Strings, count: int | None = None) -> None:
+        self._lines, self._count = lines, len(lines) if count is None else count
 
     def __iter__(self) -> Iterator[Node]:
-        for low in range(0, len(self._lines), _BATCH):
-            rows = np.arange(low, min(low + _BATCH, len(self._lines)))
+        for low in range(0, self._count, _BATCH):
+            rows = np.arange(low, min(low + _BATCH, self._count))
             for packed in self._lines.take(rows):
                 yield unpacked(packed.decode(errors="surrogatepass"))
 

@@ -31,6 +31,7 @@ from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe, settle
 from orienteer.ingest.documents.so_far import HearInterim, SoFar
 from orienteer.ingest.documents.table_rows import publish_rows
+from orienteer.ingest.documents.unwoven import Unwoven, is_unwoven
 from orienteer.ingest.extraction.by_model import ChunkReader, Form, ModelExtractor, ReplyForm, types_of
 from orienteer.ingest.extraction.extraction import Extractor
 from orienteer.ingest.extraction.gold import gold_of
@@ -145,9 +146,14 @@ class _Build:
             self._embedder = CachedEmbedder(embedder, cache, progress=progress, executor=self._executor)
         self._seconds: dict[str, float] = {}
         """By stage."""
+        self._intake: Intake | None = None
+        self._unwoven: Unwoven | None = None
+        """What was read when somebody interrupted the build."""
 
     def run(self, sources: Sequence[Path], target: Path) -> BuildReport:
         """Make the graph, stage by stage, or out of the one before if little has changed."""
+        if not (self._options.update or self._options.force) and is_unwoven(target, sources):
+            self._options = self._options.model_copy(update={"update": True})  # it goes on from what was read
         amended = self._amended(sources, target) if self._options.update and is_graph(target) else None
         return self._built(sources, target) if amended is None else amended
 
@@ -177,6 +183,14 @@ class _Build:
 
     def _built(self, sources: Sequence[Path], target: Path) -> BuildReport:
         """Make the graph, stage by stage."""
+        try:
+            return self._woven(sources, target)
+        except KeyboardInterrupt:
+            if self._unwoven is not None:
+                self._unwoven.publish(target, self._progress)
+            raise
+
+    def _woven(self, sources: Sequence[Path], target: Path) -> BuildReport:
         started, options = time.perf_counter(), self._options
         recipe = None if options.update else self._recipe(None)  # before anything is locked
         with ExitStack() as stack:
@@ -186,6 +200,7 @@ class _Build:
             recipe = recipe or self._recipe(previous)
             scratch = stack.enter_context(_scratch(target))
             shelf = Shelf(scratch)
+            stack.push(lambda kind, error, trace: self._kept(kind, shelf, previous, recipe))
             with self._stage("reading"):
                 watch = self._watch(sources, recipe, scratch) if previous is None else None
                 intake = self._read(sources, recipe, previous, shelf, watch)
@@ -290,9 +305,17 @@ class _Build:
         intake = Intake(
             paths, maker, selection=recipe.selection, previous=previous, progress=self._progress, watch=watch
         )
+        self._intake = intake
         intake.fill(shelf)
         intake.refuse(shelf, strict=self._options.strict)
         return intake
+
+    def _kept(
+        self, kind: type[BaseException] | None, shelf: Shelf, previous: Previous | None, recipe: BuildRecipe
+    ) -> None:
+        """Keep what was read when somebody interrupts: as long as the shelf is there."""
+        if kind is KeyboardInterrupt and self._intake is not None and recipe.extract is None and self._model is None:
+            self._unwoven = Unwoven.of(self._intake, shelf, previous, recipe)
 
     def _annotator(self, recipe: BuildRecipe) -> Annotator | None:
         """Return what has the model write metadata; None if it writes none."""

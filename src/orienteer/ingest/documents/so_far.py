@@ -17,7 +17,7 @@ from orienteer.display import Count
 from orienteer.errors import Error
 from orienteer.graph.builder import GraphBuilder
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.intake import Shelf
+from orienteer.ingest.documents.intake import Shelf, ShelvedNodes
 from orienteer.ingest.documents.join.weaver import Weaver
 from orienteer.ingest.provenance import describe_build
 
@@ -65,7 +65,7 @@ class SoFar:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._folder, self._hear, self._clock = folder, hear, clock
-        self._config = config.model_copy(update={"names": False, "similar": False})
+        self._config = config
         self._provenance = describe_build(sources, (), options)  # of no files: nobody asks whether it is stale
         self._began, self._spent = clock(), 0.0
         self._number = self._nodes = 0
@@ -110,11 +110,17 @@ class SoFar:
         self._seconds_a_node = took / self._nodes
 
     def _publish(self, shelf: Shelf, path: Path) -> None:
-        with GraphBuilder(path, provenance=self._provenance) as builder:
-            weaver = Weaver(builder, shelf.so_far(), self._config, progress=_silent)
-            weaver.add_nodes()
-            weaver.add_edges(None)
-            builder.publish()
+        publish_read(path, shelf.so_far(), self._config, self._provenance)
+
+
+def publish_read(path: Path, nodes: ShelvedNodes, config: BuildConfig, provenance: Mapping[str, Any]) -> None:
+    """Publish a graph of what was read, with the edges of order and links alone."""  # Any: JSON
+    with GraphBuilder(path, force=True, provenance=provenance) as builder:
+        plain = config.model_copy(update={"names": False, "similar": False})
+        weaver = Weaver(builder, nodes, plain, progress=_silent)
+        weaver.add_nodes()
+        weaver.add_edges(None)
+        builder.publish()
 
 
 def _silent(stage: str, count: int) -> None:

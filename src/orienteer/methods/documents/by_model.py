@@ -44,7 +44,8 @@ _MARK = re.compile(r"\[(\d+\.\d+)\]")  # as the prompt numbers sentences
 # Characters of a passage that are shown, of a sentence, of what stands above or is lacking, of titles, and so on.
 _PASSAGE, _LINE, _ABOVE, _TITLES, _LONGEST_LINE, _LONGEST_ANSWER = 2_000, 1_000, 300, 600, 200, 4_000
 _MOST_LINES, _MOST_CITED, _FEW, _LOOKED_AT = 4, 12, 20, 10_000
-_OWN = frozenset({"file", "document", "heading"})  # properties of a passage in words that say nothing of its document
+# Properties of a passage in words that say nothing of its document, or what its title says.
+_OWN = frozenset({"file", "document", "heading", "subject", "message_id"})
 _WORD = re.compile(r"[^\W_](?:[\w.'’/:+-]*\w)?")
 _FOLDED = re.compile(r"[^\W\d_]+")
 _YES_NO = ("yes", "no", "ja", "nein", "oui", "non", "sí", "si", "sì", "sim", "não", "nee", "nej", "tak", "nie")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -39,12 +39,13 @@ class DocumentNodeMaker:
     empty: list[str] = field(default_factory=list)
     """Rows of collections in which there was nothing to read."""
 
-    def nodes(self, document: Document) -> list[Node]:
+    def nodes(self, document: Document, tell: Callable[[int], None] | None = None) -> list[Node]:
         """Return the node of a document, then those of its parts in order; nothing for a document without text.
 
-        Raises `BadInput` if they come to far more than was read.
+        `tell` is told how many more characters have been read, on the way. Raises `BadInput` if the nodes come to far
+        more than was read.
         """
-        ration = Ration(document)
+        ration = Ration(document, tell or _untold)
         parts = list(ration.given(self._parts(document, ration.blocks())))
         if not parts:
             self.empty += [document.id] * document.is_row
@@ -92,7 +93,7 @@ def _chunk(document: Document, order: int, chunk: ProseChunk) -> Node:
         **_source(document, order, Place(chunk.headings, chunk.page, chunk.span, chunk.anchors), chunk.links),
         "tokens": chunk.tokens,
         **({"lines": list(chunk.lines)} if chunk.lines else {}),
-        **({CONTENTS: True} if chunk.is_navigation or is_contents(chunk.text, chunk.links) else {}),
+        **({CONTENTS: True} if chunk.is_navigation or is_contents(chunk.text, chunk.links, chunk.headings) else {}),
     }
     return Node(part_id(document.id, order), CHUNK, _name(document.title, chunk.headings), chunk.text, (), properties)
 
@@ -156,6 +157,10 @@ FREE = 1 << 20
 """Characters that any document may come to."""
 
 
+def _untold(characters: int) -> None:
+    """Take no notice of what is read."""
+
+
 @dataclass(slots=True)
 class Ration:
     """Holds what the parts of a document come to against what was read of it.
@@ -165,6 +170,7 @@ class Ration:
     """
 
     document: Document
+    _tell: Callable[[int], None]
     _taken: int = 0
     _given: int = 0
 
@@ -174,9 +180,11 @@ class Ration:
     def blocks(self) -> Iterator[Block]:
         """Return the blocks of the document, and count their characters on the way."""
         for block in self.document.blocks:
+            before = self._taken
             self._taken += sum(map(len, (*block.links, *block.place.anchors)))
             if isinstance(block, Prose):
                 self._taken += len(block.text)
+                self._tell(self._taken - before)
                 yield block
             else:
                 self._taken += len(block.caption) + sum(map(len, block.header))
@@ -184,7 +192,9 @@ class Ration:
 
     def _rows(self, grid: Grid) -> Iterator[tuple[str, ...]]:
         for row in grid.rows:
-            self._taken += sum(map(len, row))
+            size = sum(map(len, row))
+            self._taken += size
+            self._tell(size)
             yield row
 
     def given(self, parts: Iterable[Node]) -> Iterator[Node]:

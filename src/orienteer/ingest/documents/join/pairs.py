@@ -15,6 +15,7 @@ from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.names import CorpusNames
 from orienteer.graph.reserved import DOCUMENT, LINKS_TO, MENTIONS, NEXT, PART_OF, SHARES_NAMES
 from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.read.blocks import MID
 from orienteer.ingest.documents.read.markdown import anchor_of
 from orienteer.records import Edge, JsonValue, Node
 
@@ -71,7 +72,8 @@ class Targets:
             for called in called_by(file, name):
                 self._stems.setdefault(called, file)
         for anchor in anchors if isinstance(anchors, list) else ():
-            self._anchors.setdefault((str(file), str(anchor)), node_id)
+            place = "" if str(anchor).startswith(MID) else str(file)
+            self._anchors.setdefault((place, str(anchor)), node_id)
 
     def linked(self, node_id: str, links: JsonValue, file: str) -> list[str]:
         """Return the nodes that the links of a node lead to, each once, but not itself."""
@@ -80,6 +82,8 @@ class Targets:
 
     def of(self, link: str, file: str) -> str | None:
         """Return the node that a link in a file leads to, None if it leads out of the documents."""
+        if link.startswith(MID):
+            return self._anchors.get(("", link))
         if _SCHEME.match(link):
             return None
         path, anchor = path_of(link), unquote(link.partition("#")[2])
@@ -128,6 +132,8 @@ class Touched:
 
     def may_be(self, link: str) -> bool:
         """Return whether a link may lead to one of them."""
+        if link.startswith(MID):
+            return True
         known = self._known.get(link)
         if known is None:
             path = "" if _SCHEME.match(link) else path_of(link)

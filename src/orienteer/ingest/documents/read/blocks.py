@@ -13,6 +13,9 @@ from orienteer.records import JsonValue
 MOST_BLOCKS = 1_000_000
 """Of one document. A book has some ten thousand."""
 
+MID = "mid:"
+"""Before the identifier of a mail, in the anchor of its heads and in links to it (RFC 2392)."""
+
 
 class Span(NamedTuple):
     """Where something stands in the text of its file: characters, the end left out."""

@@ -80,7 +80,7 @@ class Converter:
 
     def __call__(self, file: File, title: str) -> Document:
         """Return a file as a document. Raises `BadInput` if it cannot be read, `MissingExtra`."""
-        suffix = file.path.suffix.lower()
+        suffix = ".pdf" if file.kind == "pdf" else file.path.suffix.lower()
         kind = OF_SUFFIX[suffix]
         worker = self._started(kind, suffix)
         try:

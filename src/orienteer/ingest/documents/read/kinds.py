@@ -1,45 +1,58 @@
-"""What a file is, by its name and, where that does not tell, by its first bytes."""
+"""What a file is, by its first bytes; by its name where the bytes leave it open."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from orienteer.errors import BadInput
 from orienteer.ingest.formats.files import opened, suffix
-from orienteer.ingest.formats.letters import SAMPLE, is_text
+from orienteer.ingest.formats.letters import SAMPLE, decoded, is_text
 from orienteer.plugins import registered
 
 Kind: TypeAlias = Literal[
-    "markdown", "html", "text", "table", "converted", "mail", "notebook", "book", "registered", "unknown"
-]
+    "markdown", "html", "text", "data", "table", "pdf", "office", "mail", "mailbox", "notebook", "book",
+    "registered", "unknown"
+]  # fmt: skip
 """`registered` is read by an installed package; `unknown` is what only the bytes tell: lines if they are text."""
 KINDS: Mapping[str, Kind] = {
     **dict.fromkeys([".md", ".markdown", ".mdx", ".mkd"], "markdown"),
     **dict.fromkeys([".html", ".htm", ".xhtml"], "html"),
     **dict.fromkeys([".txt", ".text", ".rst", ".adoc", ".org"], "text"),
     **dict.fromkeys([".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq"], "table"),
-    **dict.fromkeys([".pdf", ".docx", ".pptx", ".xlsx", ".xlsm"], "converted"),
+    **dict.fromkeys([".docx", ".pptx", ".xlsx", ".xlsm"], "office"),
+    ".pdf": "pdf",
     ".eml": "mail",
+    ".mbox": "mailbox",
     ".ipynb": "notebook",
     ".epub": "book",
 }
 """What a file is by its suffix. Texts, and tables in text, may be packed with gzip."""
 _OWN = frozenset(name.removeprefix(".") for name in KINDS)
 """Suffixes that no package may register a reader for, without their dot."""
+_DATA_NAMES = "yaml yml json json5 jsonc geojson webmanifest toml ini cfg conf cnf env properties"
+_DATA = frozenset(f".{name}" for name in _DATA_NAMES.split())
+"""Suffixes of texts of keys and values."""
 _LANGUAGES = (
     "py pyi pyx js mjs cjs jsx ts tsx java kt kts scala groovy c h cc cpp cxx hpp hh cs m mm go rs swift rb php pl pm "
     "lua r jl hs ml mli fs ex exs erl clj lisp el scm sh bash zsh fish ps1 bat cmd sql proto graphql vue svelte css "
-    "scss less tex bib toml ini cfg conf cnf properties env yaml yml json json5 jsonc xml xsd xsl xslt plist rss atom "
-    "log diff patch cmake mk gradle tf dockerfile lock srt vtt po pot ics vcf"
+    "scss less tex bib xml xsd xsl xslt plist rss atom log diff patch cmake mk gradle tf dockerfile lock srt vtt po "
+    "pot ics vcf"
 )
 CODE = frozenset(f".{name}" for name in _LANGUAGES.split())
 """Suffixes of texts whose lines mean something, however they read."""
 _PACKED_WITHIN = frozenset([".parquet", ".pq", ".pdf", ".docx", ".pptx", ".xlsx", ".xlsm", ".epub"])
 """Suffixes of files that nobody packs again, and that are not read where somebody has."""
 
+_BYTES: frozenset[Kind] = frozenset(["pdf", "office", "book"])
+"""Kinds of files that are no text."""
 OTHER_PROGRAMS = "of programs whose files are not read: save them as PDF, .docx or text"
 PICTURES, SOUND, ARCHIVES, PROGRAMS, DATABASES = "pictures", "sound and films", "archives", "programs", "databases"
+_LOOK = 1 << 13
+"""Bytes that tell one text from another."""
 PACKED_TWICE, NO_TEXT, EMPTY = "packed with gzip, which is of no use here: unpack them", "no text", "empty"
 _OTHERS: Mapping[str, str] = {
     f".{name}": reason
@@ -55,28 +68,46 @@ _OTHERS: Mapping[str, str] = {
     }.items()
     for name in names.split()
 }
-"""Why files are left out by their suffix, without a look into them."""
+"""Why files are left out by their suffix: those of other programs if their bytes are no text, else without a look."""
 _FIRST_BYTES: Mapping[bytes, str] = {
     **dict.fromkeys([b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0"], PICTURES),
     **dict.fromkeys([b"ID3", b"OggS", b"fLaC", b"\x1aE\xdf\xa3", b"RIFF"], SOUND),
-    **dict.fromkeys(
-        [b"PK\3\4", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"Rar!", b"\x28\xb5\x2f\xfd"], ARCHIVES
-    ),
+    **dict.fromkeys([b"PK\3\4", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"Rar!", b"\x28\xb5\x2f\xfd"], ARCHIVES),
     **dict.fromkeys([b"\x7fELF", b"MZ", b"\xca\xfe\xba\xbe", b"\xcf\xfa\xed\xfe", b"\0asm", b"!<arch>"], PROGRAMS),
+    **dict.fromkeys([b"\xd0\xcf\x11\xe0", b"{\\rtf", b"%!PS"], OTHER_PROGRAMS),
+    b"\x1f\x8b": "packed with gzip: give them the suffix .gz",
     b"SQLite format 3": DATABASES,
-    b"%PDF": "PDF by another name: give them the suffix .pdf",
-    b"\xd0\xcf\x11\xe0": OTHER_PROGRAMS,
 }
-"""What a file without text is, by its first bytes."""
+"""What a file that is not read is, by its first bytes."""
+_PACKED: Mapping[re.Pattern[bytes], Kind | str] = {
+    re.compile(rb"PK\x01\x02.{42}(?:word|ppt|xl)/", re.DOTALL): "office",
+    re.compile(rb"mimetypeapplication/epub\+zip"): "book",
+    re.compile(rb"mimetypeapplication/vnd\.(?:oasis|sun)"): OTHER_PROGRAMS,
+}
+"""What a ZIP archive is, by its first entry or the list of entries at its end."""
+_PAGE = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
+)
+_NOTEBOOK = re.compile(r'\s*\{\s*"(?:cells"\s*:\s*\[\s*\{\s*"(?:attachments|cell_type|id|execution_count)|nbformat)"')
+_VALUES = re.compile(r'\s*+\{\s*+"[^"\n]*"\s*:|(?:[ \t]*+(?:[#;][^\n]*+)?+\n)*+\[[\w .:"-]+\][ \t]*\n\s*[\w.-]+[ \t]*=')
+"""How JSON begins, and a text with a `[section]` of values."""
+HEAD = re.compile(r"(?P<name>[!-9;-~]+):(?:[ \t]|$)")
+"""The head of a mail: its name and a colon."""
+_SENT = frozenset(["from", "date", "message-id", "received", "return-path"])
+KNOWN_HEADS = _SENT | {"to", "cc", "subject", "delivered-to", "mime-version", "content-type", "reply-to"}
+"""Heads that tell a mail from other texts with names and values, in lower case."""
+MAIL_BEGINS = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]{0,200}?\d{4}[^\r\n]{0,80}\r?\n(?=[!-9;-~]+:)")
+"""The line before each mail of a mailbox: `From ADDRESS DATE`."""
 
 
 def kind_of(path: Path) -> Kind | None:
-    """Return what a file is by its name; None if that says that it holds no text."""
+    """Return what a file is by its name, which its bytes may contradict; None if that says that it is not read."""
     name = suffix(path)
     if name not in KINDS and name.removeprefix(".") in registered("readers", _OWN):
         return "registered"
     is_packed = path.suffix.lower() == ".gz"
-    return None if name in _OTHERS or (is_packed and name in _PACKED_WITHIN) else KINDS.get(name, "unknown")
+    is_other = _OTHERS.get(name, OTHER_PROGRAMS) != OTHER_PROGRAMS
+    return None if is_other or (is_packed and name in _PACKED_WITHIN) else KINDS.get(name, "unknown")
 
 
 def why_left_out(path: Path) -> str:
@@ -86,15 +117,100 @@ def why_left_out(path: Path) -> str:
     return _OTHERS[suffix(path)]
 
 
-def why_no_text(path: Path) -> str:
-    """Return why a file of an unknown kind is left out, by its first bytes; nothing if they are text.
+class NotRead(BadInput):
+    """The bytes of a file are of a kind that is not read."""
 
-    Raises `BadInput`, `OSError`.
+
+def kind_within(path: Path, named: Kind) -> Kind:
+    """Return what a file is by its first bytes, and by its name where they leave it open.
+
+    `named` is what its name says. Raises `NotRead` for what is not read, `BadInput`, `OSError`.
     """
     if path.stat().st_size == 0:
-        return EMPTY
-    with opened(path) as stream:
+        raise NotRead(EMPTY)
+    if named == "registered":
+        return named
+    is_packed = path.suffix.lower() == ".gz"
+    with opened(path) if is_packed else path.open("rb") as stream:
         head = stream.read(SAMPLE)
-    if is_text(head):
-        return ""
-    return next((reason for first, reason in _FIRST_BYTES.items() if head.startswith(first)), NO_TEXT)
+    kind = _kind_of_bytes(path, head, named)
+    if is_packed and kind in _BYTES:
+        raise NotRead(PACKED_TWICE)
+    return kind
+
+
+def _kind_of_bytes(path: Path, head: bytes, named: Kind) -> Kind:
+    if head.startswith(b"%PDF-") or (b"%PDF-" in head[:1024] and (named == "pdf" or not is_text(head))):
+        return "pdf"
+    if head.startswith(b"PAR1"):
+        return "table"
+    reason = next((reason for first, reason in _FIRST_BYTES.items() if head.startswith(first)), "")
+    if reason == OTHER_PROGRAMS and named == "office":
+        return named
+    if reason == ARCHIVES and (kind := _kind_of_archive(path, head, named)) is not None:
+        return kind
+    if is_text(head) and reason != OTHER_PROGRAMS:
+        return _kind_of_text(_beginning(head), suffix(path), named)
+    if not reason and named in ("table", *_BYTES):
+        return named  # its reader says what is wrong with it
+    raise NotRead(reason or _OTHERS.get(suffix(path), NO_TEXT))
+
+
+def _beginning(head: bytes) -> str:
+    """Return the text of the first bytes, up to the last letter that is whole."""
+    if head.isascii() and b"\0" not in head:
+        return head[:_LOOK].decode()
+    for cut in range(4):
+        with suppress(BadInput):
+            return decoded(head[: _LOOK - cut])[0]
+    return head[:_LOOK].decode("latin-1")
+
+
+def _kind_of_archive(path: Path, head: bytes, named: Kind) -> Kind | None:
+    """Return what a ZIP archive holds, by its first bytes and its last; its name's word for a broken one."""
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - SAMPLE))
+        ends = head + stream.read(SAMPLE)
+    found = next((kind for pattern, kind in _PACKED.items() if pattern.search(ends)), None)
+    if found == OTHER_PROGRAMS and named != "office":
+        raise NotRead(OTHER_PROGRAMS)
+    return "office" if found == "office" else "book" if found == "book" else named if named in _BYTES else None
+
+
+def _kind_of_text(text: str, name: str, named: Kind) -> Kind:
+    """Return what a text is by how it begins; what is called a program, or a table, is one."""
+    if name in _DATA:
+        return "data"
+    if name in CODE or named == "registered":
+        return named
+    if _PAGE.match(text):
+        return "html"
+    if named not in ("table", "markdown", "html", "notebook"):  # a manual may show a mail
+        if MAIL_BEGINS.match(text.encode(errors="replace")):
+            return "mailbox"
+        if _is_mail(text, is_named=named == "mail"):
+            return "mail"
+    if named not in ("table", "markdown") and _NOTEBOOK.match(text):
+        return "notebook"
+    if named == "notebook" and text.lstrip().startswith("{"):
+        return named
+    if named in ("unknown", "mail", "mailbox", "notebook", *_BYTES):
+        return "data" if _VALUES.match(text) else "unknown"
+    return named
+
+
+def _is_mail(text: str, *, is_named: bool) -> bool:
+    """Return whether a text begins as an e-mail does: with heads alone, of which several are known.
+
+    One is enough for a text that is called so.
+    """
+    names: set[str] = set()
+    for line in text.split("\n"):
+        head = HEAD.match(line.rstrip("\r"))
+        if head is not None:
+            names.add(head["name"].casefold())
+        elif not line.strip():  # it parts the heads from the text
+            return len(names & KNOWN_HEADS) >= (1 if is_named else 3) and (is_named or bool(names & _SENT))
+        elif not names or line[:1] not in (" ", "\t"):
+            break
+    return is_named and bool(names & KNOWN_HEADS)

@@ -1,4 +1,4 @@
-"""Text whose lines mean something: programs, logs, configuration. A block is a line, a section a definition.
+"""Text whose lines mean something: programs and logs. A block is a line, a section a definition.
 
 What begins a definition is told by the words of many languages, not by their grammars: where it is wrong, a chunk
 begins a line too early or too late, and nothing is lost.
@@ -28,13 +28,21 @@ _DEFINITION = re.compile(
 )
 _C_FUNCTION = re.compile(r"(?P<first>[A-Za-z_]\w*+)[\w \t*&:<>,]*[ \t*&](?P<name>[A-Za-z_~][\w:~]*)[ \t]*\([^;]*$")
 _NO_FUNCTIONS = frozenset(["if", "for", "while", "switch", "return", "else", "do", "elif", "with", "print", "assert"])
-_SECTION = re.compile(r"\[\[?(?P<name>\w[\w .:/@\"'-]{0,80})\]\]?[ \t]*(?:[#;].*)?$")
 _INSIDE = re.compile(r"[ \t]*(?:[)}\]>{#]|//|/\*|\*|--|end\b|else\b|$)")
 """What stands as far left as a definition and does not end it."""
 _BEFORE = re.compile(r"[ \t]*(?:@|#|//|/\*|\*|--|;;|///|'''|\"\"\")")
 _WORD = re.compile(r"[^\W\d_]{2,}[,.;:!?)]*$")
 _PROSE_WORDS, _PROSE_SHARE = 6, 0.5
 """A line of prose has as many words or more, and a text of prose as many such lines, counted in its first 200."""
+_DAY = (
+    r"\d{4}[-/.]\d\d[-/.]\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}/[A-Z][a-z]{2}/\d{4}"
+    r"|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} {1,2}\d{1,2}(?= )"
+)
+_TIME = re.compile(rf"(?:\S+ \S+ \S+ )?[\[(<]?(?:(?P<day>{_DAY})\b|(?P<clock>\d\d:\d\d:\d\d))")
+"""What a line of a log begins with; in those of web servers an address and two names stand before it."""
+_LEAST_LOG, _LOG_SHARE = 5, 0.6
+_LOG_LINES = 50
+"""Lines of a block of a log."""
 
 
 def read_lines(text: str) -> Page:
@@ -62,6 +70,42 @@ def reads_as_prose(text: str) -> bool:
     return bool(lines) and wordy > _PROSE_SHARE * len(lines) and indented < len(lines) / 2
 
 
+def is_log(text: str) -> bool:
+    """Return whether most lines of a text begin with a time, by its first 200."""
+    lines = [line for line in text[: 1 << 16].split("\n")[:200] if line.strip()]
+    return len(lines) >= _LEAST_LOG and sum(map(bool, map(_TIME.match, lines))) > _LOG_SHARE * len(lines)
+
+
+def read_log(text: str) -> Page:
+    """Return the lines of a log, beneath their days; beneath runs, each of which begins earlier, where it has none."""
+    blocks: list[Block] = Blocks()
+    heading, last, run, waiting = "", "", 1, list[TextLine]()
+
+    def leave() -> None:
+        if waiting:
+            shown = "\n".join(line.text.rstrip() for line in waiting)
+            place = Place((heading,) if heading else (), span=span_of(waiting))
+            blocks.append(Prose(shown, place, is_code=True))
+            waiting.clear()
+
+    for line in text_lines(text):
+        if not line.text.strip():
+            continue
+        time = _TIME.match(line.text[:LONGEST])
+        now = heading
+        if time is not None and time["day"]:
+            now = time["day"]
+        elif time is not None:
+            run += time["clock"] < last
+            last, now = time["clock"], f"run {run}"
+        if now != heading or len(waiting) == _LOG_LINES:
+            leave()
+            heading = now
+        waiting.append(line)
+    leave()
+    return Page(blocks=blocks)
+
+
 @dataclass(frozen=True, slots=True)
 class _PlacedLine:
     line: TextLine
@@ -73,8 +117,6 @@ class _Definition:
     at: int
     indent: int
     title: str
-    is_of_lines: bool = False
-    """It ends at the next one alone, as `[section]` does; others end where a line stands as far left as they do."""
 
 
 def _placed(lines: Sequence[TextLine]) -> Iterator[_PlacedLine]:
@@ -87,7 +129,7 @@ def _placed(lines: Sequence[TextLine]) -> Iterator[_PlacedLine]:
         if begins is not None:
             open_ones = [*_around(open_ones, begins.indent)[: MOST_LEVELS - 1], begins]
             last = begins.at
-        elif open_ones and at > last and not open_ones[-1].is_of_lines and not _INSIDE.match(line.text):
+        elif open_ones and at > last and not _INSIDE.match(line.text):
             open_ones = _around(open_ones, _indent(line.text))
         yield _PlacedLine(line, tuple(definition.title for definition in open_ones))
 
@@ -113,8 +155,6 @@ def _definition(at: int, text: str) -> _Definition | None:
     match = _DEFINITION.match(text)
     if match is not None:
         return _Definition(at, _indent(text), f"{match['word']} {match['name'].rstrip(':.')}")
-    if (section := _SECTION.match(text)) is not None:
-        return _Definition(at, 0, section["name"].strip(), is_of_lines=True)
     function = _C_FUNCTION.match(text)
     if function is not None and function["first"] not in _NO_FUNCTIONS and not text.rstrip().endswith((",", ":")):
         return _Definition(at, 0, function["name"])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from orienteer.errors import BadInput
@@ -13,12 +14,14 @@ from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.blocks import Document, Page, lined
 from orienteer.ingest.documents.read.book import read_book
+from orienteer.ingest.documents.read.data import read_data
 from orienteer.ingest.documents.read.files import File
-from orienteer.ingest.documents.read.kinds import CODE, EMPTY
-from orienteer.ingest.documents.read.lines import read_lines, reads_as_prose
-from orienteer.ingest.documents.read.mail import read_mail
+from orienteer.ingest.documents.read.kinds import CODE, KINDS, Kind, kind_of, kind_within
+from orienteer.ingest.documents.read.lines import is_log, read_lines, read_log, reads_as_prose
+from orienteer.ingest.documents.read.mail import mailbox_mails, read_mail
 from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
 from orienteer.ingest.documents.read.notebook import read_notebook
+from orienteer.ingest.documents.read.sections import sectioned
 from orienteer.ingest.documents.read.titles import of_text, titled
 from orienteer.ingest.documents.read.webpage import read_html
 from orienteer.ingest.formats.files import opened, stem, suffix
@@ -46,48 +49,38 @@ class DocumentReader:
     notes: list[str] = field(default_factory=list)
 
     def documents(self, file: File) -> Iterator[Document]:
-        """Return the documents of a file. Raises `BadInput` if it cannot be read."""
+        """Return the documents of a file. Raises `BadInput` if it cannot be read, `NotRead` if its kind is not."""
         try:
             size = file.path.stat().st_size
-        except OSError as error:
-            raise BadInput(f"cannot be read: {error.strerror}") from error
-        if size == 0:
-            raise BadInput(EMPTY)
-        most = self.config.largest_mb * _MEGABYTE
-        if size > most:
-            raise BadInput(f"{size / _MEGABYTE:,.0f} MB, more than largest_mb = {self.config.largest_mb}")
-        if file.path.suffix.lower() == ".gz" and _unpacks_beyond(file.path, most):
-            raise BadInput(f"unpacks to more than largest_mb = {self.config.largest_mb}")
-        try:
-            for document in self._read(file, file.path.name if file.kind == "unknown" else title_of(file.path)):
-                self.notes += (f"{file.name}: {note}" for note in document.notes)
+            most = self.config.largest_mb * _MEGABYTE
+            if size > most:
+                raise BadInput(f"{size / _MEGABYTE:,.0f} MB, more than largest_mb = {self.config.largest_mb}")
+            if file.path.suffix.lower() == ".gz" and _unpacks_beyond(file.path, most):
+                raise BadInput(f"unpacks to more than largest_mb = {self.config.largest_mb}")
+            kind = kind_within(file.path, file.kind)
+            if file.kind not in (kind, "unknown", "text"):
+                self.notes.append(f"{file.name}: no {file.kind}, as its name says: read as {_CALLED[kind]}")
+            is_titled = kind not in ("unknown", "data") and (file.kind != "unknown" or kind != "mail")
+            title = title_of(file.path) if is_titled else file.path.name
+            for document in _READERS[kind](self, file._replace(kind=kind), title):
+                self.notes += (f"{document.id}: {note}" for note in document.notes)
                 yield document
         except OSError as error:
             raise BadInput(f"cannot be read: {error.strerror or error}") from error
 
-    def _read(self, file: File, title: str) -> Iterator[Document]:
-        match file.kind:
-            case "converted":
-                yield self.convert(file, title)
-            case "table":
-                yield from self._table(file, title)
-            case "mail":
-                yield _mail(file, title)
-            case "registered":
-                yield _document(file, title, _registered_page(file))
-            case "book":
-                yield _document(file, title, read_book(file.path.read_bytes()))
-            case _:
-                yield self._text(file, title)
+    def _converted(self, file: File, title: str) -> Iterator[Document]:
+        if file.kind == "office" and KINDS.get(suffix(file.path)) != "office":
+            raise BadInput("a Word, PowerPoint or Excel file by another name: give it its own suffix")
+        yield self.convert(file, title)
 
-    def _text(self, file: File, title: str) -> Document:
+    def _text(self, file: File, title: str) -> Iterator[Document]:
         text, encoding = read_text(file.path)
         if encoding not in UNICODE:
             self.notes.append(f"{file.name}: no UTF-8, read as {NAMES.get(encoding, encoding)}")
-        page = _page(file, text)
+        page = _TEXTS[file.kind](text, suffix(file.path))
         if file.kind != "notebook":
             page.blocks = lined(page.blocks, text)
-        return _document(file, title, page)
+        yield _document(file, title, page)
 
     def _table(self, file: File, title: str) -> Iterator[Document]:
         if collection.is_questions(file):
@@ -101,6 +94,81 @@ class DocumentReader:
             line, reason = dropped[0]
             self.notes.append(f"{file.name}: {len(dropped)} rows left out, the first on line {line}: {reason}")
 
+    def _mail(self, file: File, title: str) -> Iterator[Document]:
+        with opened(file.path) as stream:
+            mail = read_mail(stream.read(), self._attached)
+        page = Page(mail.title, mail.blocks, mail.notes)
+        yield replace(_document(file, title, page), properties=mail.heads)
+
+    def _mailbox(self, file: File, title: str) -> Iterator[Document]:
+        """Yield the mails of a mailbox, each called by its own identifier, so that it keeps its id where others go."""
+        with opened(file.path) as stream:
+            content = stream.read()
+        taken: set[str] = set()
+        for row, (line, each) in enumerate(mailbox_mails(content), 1):
+            try:
+                mail = read_mail(each, self._attached, line)
+            except BadInput as error:
+                self.notes.append(f"{file.name}:{line}: a mail was not read: {error}")
+                continue
+            called = mail.heads.get("message_id", "")
+            called = called if called and called not in taken else str(row)
+            taken.add(called)
+            document = _document(file, title, Page(mail.title, mail.blocks, mail.notes))
+            yield replace(document, id=f"{file.name}#{called}", aliases=(), properties={**mail.heads, "row": row})
+
+    def _attached(self, content: bytes, name: str) -> Page | None:
+        """Return the page of what is attached to a mail, if it is one of the files that are no text."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder, f"attached{Path(name).suffix}")
+            path.write_bytes(content)
+            kind = kind_within(path, kind_of(path) or "unknown")
+            if kind not in ("pdf", "office", "book"):
+                return None
+            documents = list(_READERS[kind](self, File(path, name, kind), name))
+        return Page(blocks=[block for document in documents for block in document.blocks])
+
+    def _registered(self, file: File, title: str) -> Iterator[Document]:
+        yield _document(file, title, _registered_page(file))
+
+    def _book(self, file: File, title: str) -> Iterator[Document]:
+        yield _document(file, title, read_book(file.path.read_bytes()))
+
+
+_READERS: Mapping[Kind, Callable[[DocumentReader, File, str], Iterator[Document]]] = {
+    **dict.fromkeys(["markdown", "html", "text", "data", "notebook", "unknown"], DocumentReader._text),
+    **dict.fromkeys(["pdf", "office"], DocumentReader._converted),
+    "table": DocumentReader._table,
+    "mail": DocumentReader._mail,
+    "mailbox": DocumentReader._mailbox,
+    "book": DocumentReader._book,
+    "registered": DocumentReader._registered,
+}
+"""What reads the files of a kind."""
+_TEXTS: Mapping[Kind, Callable[[str, str], Page]] = {
+    "markdown": lambda text, _: titled(read_markdown(text)),
+    "html": lambda text, _: titled(read_html(text)),
+    "notebook": lambda text, _: titled(read_notebook(text)),
+    "text": lambda text, _: plain_page(text),
+    "data": read_data,
+    "unknown": lambda text, name: plain_page(text) if is_prose(text, name) else read_lines(text),
+}
+"""What reads the text of a file of a kind, which has this suffix."""
+_CALLED: Mapping[Kind, str] = {
+    **{kind: kind for kind in _READERS},
+    **{"html": "a web page", "pdf": "PDF", "mail": "e-mail", "mailbox": "e-mails", "unknown": "text", "data": "values"},
+}
+
+
+def is_prose(text: str, name: str) -> bool:
+    """Return whether a text, whose name has this suffix, is read as paragraphs, or as a log, and not as a program."""
+    return reads_as_prose(text) if name not in CODE else name == ".log" and is_log(text)
+
+
+def plain_page(text: str) -> Page:
+    """Return a text without marks as a page: paragraphs beneath its headings, or the lines of a log."""
+    return read_log(text) if is_log(text) else sectioned(of_text(Page(blocks=read_plain(text))), text)
+
 
 def _document(file: File, title: str, page: Page) -> Document:
     """Return a page as the document of its file."""
@@ -110,29 +178,6 @@ def _document(file: File, title: str, page: Page) -> Document:
         has_title=has_title,
         notes=page.notes,
     )
-
-
-def _mail(file: File, title: str) -> Document:
-    with opened(file.path) as stream:
-        mail = read_mail(stream.read())
-    document = _document(file, title, Page(mail.title, mail.blocks))
-    return replace(document, properties=mail.heads)
-
-
-def _page(file: File, text: str) -> Page:
-    """Return the text of a file as a page, by what its name says that it is, else by how it reads."""
-    match file.kind:
-        case "markdown":
-            return titled(read_markdown(text))
-        case "html":
-            return titled(read_html(text))
-        case "notebook":
-            return titled(read_notebook(text))
-        case "text":
-            return of_text(Page(blocks=read_plain(text)))
-        case _:
-            is_prose = suffix(file.path) not in CODE and reads_as_prose(text)
-            return of_text(Page(blocks=read_plain(text))) if is_prose else read_lines(text)
 
 
 def _registered_page(file: File) -> Page:

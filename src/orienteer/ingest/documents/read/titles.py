@@ -29,7 +29,7 @@ _FILE_NAME = re.compile(
     r"[^\s]*\.(?:docx?|pdf|tex|dvi|ps|eps|indd|qxd|html?|xml|rtf|odt|pptx?|xlsx?|txt|md|fm|p65)$", re.I
 )
 _OF_A_PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|LaTeX|OpenOffice|Adobe \w+) - ", re.IGNORECASE)
-_NO_TITLE = re.compile(r"[;={}<>|\\]|[.,:!?)\]]$|^[-*#]")
+_NO_TITLE = re.compile(r"[;={}<>|\\]|[.,:!?)\]]$|^(?:[-*#:]|\.\. )")
 """What values and sentences have, and titles do not."""
 
 
@@ -91,15 +91,6 @@ def of_text(page: Page) -> Page:
     first, *others = page.blocks or [Prose("")]
     if not isinstance(first, Prose) or not others:
         return page
-    lines = first.text.split("\n")
-    line = lines[0].strip()
-    is_alone = len(lines) == 1 or (len(lines) <= 3 and _is_rule(lines[-1]))
-    if _is_rule(line) and len(lines) == 3 and _is_rule(lines[2]):
-        line, is_alone = lines[1].strip(), True
-    is_title = is_alone and len(line) <= LONGEST_LINE and not _NO_TITLE.search(line)
+    line = first.text.strip()
+    is_title = "\n" not in line and len(line) <= LONGEST_LINE and not _NO_TITLE.search(line)
     return replace(page, title=cleaned(line)) if is_title and not is_generic(line) else page
-
-
-def _is_rule(line: str) -> bool:
-    marks = set(line.strip())
-    return len(marks) == 1 and not marks & set("abcdefghijklmnopqrstuvwxyz0123456789") and len(line.strip()) > 2
