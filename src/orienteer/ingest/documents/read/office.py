@@ -16,7 +16,7 @@ from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from orienteer.errors import BadInput
-from orienteer.ingest.documents.read.archive import OLE
+from orienteer.ingest.documents.read.archive import ENCRYPTED, OLE
 from orienteer.ingest.documents.read.blocks import Block, Grid, Page, Place, Prose, filled
 from orienteer.ingest.documents.read.markdown import MOST_COLUMNS
 from orienteer.ingest.documents.read.office_package import NO_PARTS, Package, Part, Relation
@@ -58,6 +58,8 @@ _CONTENTS = re.compile(r"\s*(?:TOC|TOA|INDEX)\b")
 _CONTENTS_STYLE = re.compile(r"toc |index |table of ")
 _ADDRESS = re.compile(r'\s*HYPERLINK\s+(\\l\s+)?"([^"]+)"')
 _HEADING = re.compile(r"heading ?([1-9])$")
+_FILE = re.compile(r"(?:.*[\\/].*|\S+)\.\w{2,4}")
+"""What programs put where the description of a picture should be."""
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{2,4}")
 _PRIVATE = range(0xD800, 0xF900)  # code points that symbol fonts use, and halves of others: they name no character
 _Style: TypeAlias = tuple[str, int | None]
@@ -67,22 +69,16 @@ _Style: TypeAlias = tuple[str, int | None]
 def read_office(path: Path) -> Page:
     """Return title and blocks of a Word file, presentation or workbook. Raises `BadInput` if it cannot be read."""
     content = path.read_bytes()
-    package = Package(NO_PARTS if content.startswith(OLE) and path.suffix.lower() == ".xls" else content)
+    is_old = content.startswith(OLE)
+    package = Package(NO_PARTS if is_old else content)
     reader = _Reader(package)
     try:
-        name = package.main()
-        if not name and path.suffix.lower() not in (".xls", ".ods"):
-            raise BadInput("no Office file: it does not say which of its parts is the document")
-        main = package.part(name) if name and not name.endswith(".bin") else None
-        match "workbook" if main is None else main.root.tag:
-            case "document":
-                reader.read_document(main)  # type: ignore[arg-type]  # it has a root
-            case "presentation":
-                reader.read_presentation(main)  # type: ignore[arg-type]  # it has a root
-            case _:
-                reader.read_workbook(path, main)
+        reader.read_file(path)
     except RecursionError as error:
         raise BadInput("nests too deeply: save it again") from error
+    except BadInput as error:
+        reason = f"{ENCRYPTED}, or in the new format if it is an old one"
+        raise BadInput(reason if is_old else str(error).removeprefix(f"{path} ")) from error
     page = reader.page
     if not page.blocks:
         raise BadInput("no text")
@@ -133,10 +129,24 @@ class _Reader:
         # what waits
         self._after: list[tuple[Part, Element | str]] = []
         self._caption: Prose | None = None
+        self._carried = ""  # a large initial, whose word goes on in the next paragraph
         self._repeated: set[str] = set()
         self._is_repeated = False
 
     # ----------------------------------------------------------------------------------------------- kinds of file
+
+    def read_file(self, path: Path) -> None:
+        """Read a file by what is in it. Raises `BadInput`."""
+        name = self._package.main()
+        main = self._package.part(name) if name and not name.endswith(".bin") else None
+        if main is not None and main.root.tag == "document":
+            self.read_document(main)
+        elif main is not None and main.root.tag == "presentation":
+            self.read_presentation(main)
+        elif not name and "content.xml" not in self._package and not self._package.is_empty:
+            raise BadInput("no Office file: it does not say which of its parts is the document")
+        else:
+            self.read_workbook(path, main)
 
     def read_document(self, main: Part) -> None:
         """Read a Word file: its text, then its headers and footers."""
@@ -246,6 +256,8 @@ class _Reader:
     def _read_all(self, element: Element) -> None:
         for child in element:
             self._read(child)
+        if self._carried:
+            self._paragraph(Element("p"))
 
     def _read(self, element: Element) -> None:
         """Read an element that holds paragraphs, or is one."""
@@ -280,10 +292,16 @@ class _Reader:
     def _paragraph(self, paragraph: Element) -> None:
         style, level = self._style(paragraph)
         self._is_navigation = self._in_contents > 0 or _CONTENTS_STYLE.match(style) is not None
-        text = "\n".join(filter(None, (" ".join(line.split()) for line in self._words(paragraph).split("\n"))))
+        words, self._carried = self._carried + self._words(paragraph), ""
+        frame = paragraph.find("pPr/framePr")
+        if frame is not None and frame.get("dropCap") in ("drop", "margin"):
+            self._carried = words
+            return
+        text = "\n".join(filter(None, (" ".join(line.split()) for line in words.split("\n"))))
         if text:
             self._add_caption()
-        if text and level is not None and len(text) <= LONGEST and not self._is_navigation:
+        is_heading = level is not None and len(text) <= LONGEST and not self._is_navigation and not self._is_repeated
+        if text and level is not None and is_heading:
             self._leave(level)
             heading = " ".join(text.split())
             self._path = [*((other, above) for other, above in self._path if other < level), (level, heading)]
@@ -342,7 +360,7 @@ class _Reader:
     def _add(self, block: Block) -> None:
         words = block.text if isinstance(block, Prose) else block.caption
         if self._is_repeated and isinstance(block, Prose):
-            if words in self._repeated:
+            if words in self._repeated or not any(map(str.isalpha, words)):  # as the number of a page
                 return
             self._repeated.add(words)
         self._spend((words, *block.links, *block.place.headings, *block.place.anchors), beside=_BLOCK)
@@ -384,7 +402,7 @@ class _Reader:
     def _describe(self, element: Element) -> None:
         """Take the description of a picture, which some elements repeat."""
         text = " ".join((element.get("descr") or element.get("alt") or "").split())
-        if text and not is_generic(text) and text != next((last for _, last in self._after[-1:]), None):
+        if text and not _FILE.fullmatch(text) and text != next((last for _, last in self._after[-1:]), None):
             self._after.append((self._part, text))
 
     # -------------------------------------------------------------------------------------------------------- words
@@ -501,7 +519,9 @@ class _Reader:
         for row, cells in rows:
             texts.append(self._row(row, cells, texts[-1] if texts else []))
             self._spend(texts[-1])
-        heads = next((at for at, (row, _) in enumerate(rows) if row.find("trPr/tblHeader") is None), len(rows))
+        heads = max(1, next((at for at, (row, _) in enumerate(rows) if row.find("trPr/tblHeader") is None), 0))
+        if heads < LEAST < len(rows) and any(map(_spans_columns, rows[0][1])):
+            heads += any(_is_merged(cell, "vMerge") for cell in rows[1][1])  # the names of what is merged in the first
         self._grid(texts, caption.text, heads)
         self._flush()
 
@@ -515,7 +535,7 @@ class _Reader:
                 text = above[at] if at < len(above) and len(above[at]) <= MOST_SPANNED else ""
             elif not text and _is_merged(cell, "hMerge"):
                 text = texts[-1] if texts and len(texts[-1]) <= MOST_SPANNED else ""
-            span = _number(_value(cell, "tcPr/gridSpan"), 1)  # of Word; in drawings each merged cell is there
+            span = _number(_value(cell, "tcPr/gridSpan"), 1)  # of Word; in drawings each of the merged cells is there
             repeated = text if len(text) * span <= MOST_SPANNED and len(cells) > 1 else ""
             texts += [text, *[repeated] * (span - 1)]
         return texts[:MOST_COLUMNS]
@@ -599,6 +619,10 @@ def _outline(properties: Element) -> int | None:
 
 def _number(text: str, otherwise: int) -> int:
     return min(int(text), MOST_COLUMNS) if text.isdecimal() and len(text) < 10 else otherwise
+
+
+def _spans_columns(cell: Element) -> bool:
+    return _number(_value(cell, "tcPr/gridSpan") or cell.get("gridSpan", ""), 1) > 1
 
 
 def _is_merged(cell: Element, name: str) -> bool:

@@ -72,10 +72,14 @@ class Package:
         self._read: set[str] = set()
         self.faults: list[str] = []
         """Why parts were not read."""
+        self.is_empty = not self._names
 
     def main(self) -> str:
         """Return the name of the part that holds the document; empty if none does."""
         return next((one.target for one in self.relations("").values() if one.kind == "officeDocument"), "")
+
+    def __contains__(self, name: str) -> bool:
+        return name.casefold() in self._names
 
     def bytes_of(self, name: str) -> bytes:
         """Return the bytes of a part. Raises `BadInput` if it is missing, broken or too large."""
@@ -111,14 +115,14 @@ class Package:
 
     def optional(self, name: str) -> Element | None:
         """Return a part as a tree; None if there is none, or a broken one, which is a fault."""
-        part = self.once(Relation("", name, False)) if name.casefold() in self._names else None
+        part = self.once(Relation("", name, False)) if name in self else None
         return None if part is None else part.root
 
     def relations(self, name: str) -> dict[str, Relation]:
         """Return where a part leads, by the id of the relation; the whole archive is the part without a name."""
         folder, file = posixpath.split(name)
         place = posixpath.join(folder, "_rels", f"{file}.rels")
-        if place.casefold() not in self._names:
+        if place not in self:
             return {}
         relations = {}
         for one in self._tree(place).iter("Relationship"):
@@ -158,7 +162,7 @@ class _Builder(ElementTree.TreeBuilder):
         super().__init__()
         self._local = _LocalNames()
 
-    def start(self, tag: str, attrs: dict[str, str], /) -> Element:  # type: ignore[override]  # typeshed says Any
+    def start(self, tag: str, attrs: dict[str, str], /) -> Element:
         """Begin an element."""
         local = self._local
         return super().start(local[tag], {local[name]: value for name, value in attrs.items()} if attrs else attrs)
