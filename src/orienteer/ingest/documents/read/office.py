@@ -82,6 +82,8 @@ def read_office(path: Path) -> Page:
     page = reader.page
     if not page.blocks:
         raise BadInput("no text")
+    if reader.embedded:
+        page.notes.append(f"not read: files within it ({reader.embedded}); save them as files of their own")
     page.notes += package.faults
     named = "" if (core := package.optional("docProps/core.xml")) is None else cleaned(core.findtext("title") or "")
     page.title = next((title for title in (page.title, named) if not is_generic(title)), "")
@@ -94,6 +96,8 @@ class _Reader:
     def __init__(self, package: Package) -> None:
         self.page = Page()
         self.has_styles = False
+        self.embedded = 0
+        """Files within the file, which are not read."""
         self._package = package
         self._left = MOST_CHARACTERS
         # where the next block stands
@@ -165,9 +169,6 @@ class _Reader:
         self._is_repeated = True
         for part in package.linked(main.relations, "header", "footer"):
             self._read_part(part)
-        embedded = sum(relation.kind in _EMBEDDED for relation in main.relations.values())
-        if embedded:
-            self.page.notes.append(f"not read: files within it ({embedded}); save them as files of their own")
 
     def read_presentation(self, main: Part) -> None:
         """Read the slides of a presentation in order, each with its notes and comments."""
@@ -241,6 +242,7 @@ class _Reader:
     # ------------------------------------------------------------------------------------------------------- blocks
 
     def _read_part(self, part: Part) -> None:
+        self.embedded += sum(relation.kind in _EMBEDDED for relation in part.relations.values())
         with self._within(part):
             self._read_all(part.root)
             self._add_caption()
@@ -359,10 +361,11 @@ class _Reader:
 
     def _add(self, block: Block) -> None:
         words = block.text if isinstance(block, Prose) else block.caption
-        if self._is_repeated and isinstance(block, Prose):
-            if words in self._repeated or not any(map(str.isalpha, words)):  # as the number of a page
+        if self._is_repeated:
+            said = words if isinstance(block, Prose) else f"{block.header} {block.rows}"
+            if said in self._repeated or not any(map(str.isalpha, said)):  # as the number of a page
                 return
-            self._repeated.add(words)
+            self._repeated.add(said)
         self._spend((words, *block.links, *block.place.headings, *block.place.anchors), beside=_BLOCK)
         self._is_bare = False
         self.page.blocks.append(block)
