@@ -174,40 +174,39 @@ def _check_size(path: Path) -> None:
     with zipfile.ZipFile(path) as packed:
         members = packed.infolist()
         check_ratio(path, path.stat().st_size, sum(member.file_size for member in members), remedy=remedy)
-        measured = [(member, _measured(packed, member)) for member in members]
-        sheets = [(member, measure) for member, measure in measured if measure.root in _SHEETS]
+        sheets = [(member, _measured(packed, member)) for member in members if _has_cells(packed, member)]
         for _, measure in sheets:
             if is_sparse(measure.area, measure.filled):
                 raise BadInput(f"{path} has {measure.filled:,} cells within {measure.area:,}, far apart: {remedy}")
         most = max((measure.filled for _, measure in sheets), default=0)
-        shared = [member for member, measure in measured if measure.root == _SHARED]
-        if most * max((member.file_size for member in shared), default=0) > MOST_TEXT:
-            lengths = max((_measured(packed, member, [0]).lengths for member in shared), key=max)
-            if most * max(lengths) > MOST_TEXT:
-                sheets = [(member, _measured(packed, member, lengths)) for member, _ in sheets]
+        for member in (member for member in members if member.filename.casefold().endswith("sharedstrings.xml")):
+            if _measured(packed, member).announced > member.file_size:  # the library makes room for as many at once
+                raise BadInput(f"{path} announces more texts than it has bytes: {remedy}")
+            if most * member.file_size > MOST_TEXT:
+                lengths = _measured(packed, member, [0]).lengths
+                if most * max(lengths) > MOST_TEXT:
+                    sheets += [(sheet, _measured(packed, sheet, lengths)) for sheet, _ in sheets]
         if any(measure.text > MOST_TEXT for _, measure in sheets):
             raise BadInput(f"{path} has a sheet of more than {MOST_TEXT:,} characters of text: split it")
 
 
-_SHEETS, _SHARED = ("worksheet", "document-content"), "sst"
-"""The roots of sheets, as Excel and as OpenDocument write them, and of Excel's shared texts."""
+def _has_cells(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
+    """Return whether a part may be a sheet, whatever its name and its root: the library asks for neither."""
+    before = b""
+    with packed.open(member) as content:
+        for part in iter(partial(content.read, READ), b""):
+            if any(name in before + part for name in (b"sheetData", b"table-cell")):
+                return True
+            before = part[-20:]
+    return False
 
 
 def _measured(packed: zipfile.ZipFile, member: zipfile.ZipInfo, lengths: Sequence[int] = ()) -> _Measure:
-    """Measure a part of a workbook: all of a sheet, of others the root alone.
-
-    With the lengths of the shared texts the characters of a sheet are counted, or those of each shared text.
-    """
+    """Measure a part of a workbook. To count characters, it takes the lengths of the shared texts, or [0] for these."""
     measure = _Measure(lengths)
     with packed.open(member) as content:
         for part in iter(partial(content.read, READ), b""):
-            try:
-                measure.parser.Parse(part)
-            except expat.ExpatError:
-                if measure.root in _SHEETS:
-                    raise
-            if not measure.is_wanted:
-                break
+            measure.parser.Parse(part)
     return measure
 
 
@@ -215,12 +214,13 @@ class _Measure:
     """Counts what a part of a workbook becomes in memory."""
 
     def __init__(self, lengths: Sequence[int]) -> None:
-        self.root = ""
         self.area = self.filled = self.text = 0
         """Cells that the largest sheet spans; cells that say something, and their characters."""
         self.lengths = [0]
         """Characters of each shared text, after one that is none."""
-        self.parser = expat.ParserCreate()
+        self.announced = 0
+        """Shared texts that the file says it has."""
+        self.parser = expat.ParserCreate("utf-8")  # as the library has it, whatever the part says
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._begin
         self._shared = lengths
@@ -228,11 +228,12 @@ class _Measure:
         self._row_times = self._times = 1
         self._has_cell = False
         self._words: list[str] = []
+        if lengths:
+            self._listen()
 
-    @property
-    def is_wanted(self) -> bool:
-        """Return whether more than the root is measured."""
-        return self.root in _SHEETS or (self.root == _SHARED and bool(self._shared))
+    def _listen(self) -> None:
+        """Count the characters, too."""
+        self.parser.EndElementHandler, self.parser.CharacterDataHandler = self._end, self._take
 
     def _begin(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag[tag.find(":") + 1 :]
@@ -247,14 +248,14 @@ class _Measure:
                 self._columns, self.filled, self._has_cell = max(self._columns, self._column), self.filled + 1, True
         elif name == "table-row":
             self._row_times, self._column, self._row_text, self._has_cell = _times(attributes, "rows"), 0, 0, False
+            self._listen()
         elif name == "table":
             self._rows = self._columns = 0
         elif name == "si":
             self._words = []
-        elif not self.root:
-            self.root = name
-            if name == "document-content" or (self._shared and self.is_wanted):
-                self.parser.EndElementHandler, self.parser.CharacterDataHandler = self._end, self._take
+        elif name == "sst":
+            count = attributes.get("uniqueCount", "").lstrip("+")
+            self.announced = max(self.announced, int(count) if count.isdecimal() else 0)
 
     def _spread(self, cell: str) -> None:
         """Note the place of a cell: `C7`."""

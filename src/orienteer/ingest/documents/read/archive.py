@@ -15,13 +15,13 @@ SMALL = 16 << 20
 
 
 ENCRYPTED = "encrypted: save it without a password"
-OLE = b"\xd0\xcf\x11\xe0"
+_OLE = b"\xd0\xcf\x11\xe0"
 """How an Office file with a password begins, and one from before 2007."""
 
 
 def check_archive(stream: BytesIO) -> None:
     """Raise `BadInput` for a file that is no ZIP archive, or one that unpacks to far more than it is."""
-    if stream.getbuffer()[: len(OLE)] == OLE:
+    if stream.getbuffer()[: len(_OLE)] == _OLE:
         raise BadInput(f"{ENCRYPTED}, or in the new format if it is an old one")
     try:
         with zipfile.ZipFile(stream) as archive:

@@ -21,7 +21,7 @@ KINDS: Mapping[str, Kind] = {
     **dict.fromkeys([".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq"], "table"),
     ".pdf": "converted",
     **dict.fromkeys([".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".potx"], "office"),
-    **dict.fromkeys([".xlsx", ".xlsm", ".xls", ".ods"], "office"),
+    **dict.fromkeys([".xlsx", ".xlsm", ".ods"], "office"),
     ".eml": "mail",
     ".ipynb": "notebook",
     ".epub": "book",
@@ -55,7 +55,7 @@ _OTHERS: Mapping[str, str] = {
         DATABASES: "db sqlite sqlite3 mdb accdb",
         "fonts": "ttf otf woff woff2 eot pfb pfm",
         "arrays and models": "npy npz pkl pickle pt pth onnx safetensors gguf h5 hdf5 arrow feather",
-        OTHER_PROGRAMS: "doc ppt odt odp rtf msg vsd vsdx djvu ps mobi azw azw3",
+        OTHER_PROGRAMS: "doc xls ppt odt odp rtf msg vsd vsdx djvu ps mobi azw azw3",
     }.items()
     for name in names.split()
 }

@@ -16,10 +16,9 @@ from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from orienteer.errors import BadInput
-from orienteer.ingest.documents.read.archive import ENCRYPTED, OLE
 from orienteer.ingest.documents.read.blocks import Block, Grid, Page, Place, Prose, filled
 from orienteer.ingest.documents.read.markdown import MOST_COLUMNS
-from orienteer.ingest.documents.read.office_package import NO_PARTS, Package, Part, Relation
+from orienteer.ingest.documents.read.office_package import Package, Part, Relation
 from orienteer.ingest.documents.read.titles import LONGEST, cleaned, is_generic, titled
 from orienteer.ingest.formats.workbook import all_sheets
 
@@ -42,6 +41,8 @@ _SILENT = frozenset(
 """Elements without text, read apart, or deleted."""
 _APART = frozenset(["txbxContent", "txBody", "tbl", "chart", "relIds"])
 """Elements within a paragraph that are no part of it."""
+_LEADING = {"chart": "r:id", "relIds": "r:dm"}
+"""Elements whose content is another part, and the attribute that names it."""
 _RUNS = frozenset(["r", "hyperlink", "fldSimple", "oMath", "oMathPara", "bookmarkStart"])
 """Elements of a paragraph, which some files have outside of any."""
 _WRAPPERS = frozenset(["sdt", "sdtContent", "customXml", "ins", "moveTo", "AlternateContent", "Choice"])
@@ -68,17 +69,14 @@ _Style: TypeAlias = tuple[str, int | None]
 
 def read_office(path: Path) -> Page:
     """Return title and blocks of a Word file, presentation or workbook. Raises `BadInput` if it cannot be read."""
-    content = path.read_bytes()
-    is_old = content.startswith(OLE)
-    package = Package(NO_PARTS if is_old else content)
+    package = Package(path.read_bytes())
     reader = _Reader(package)
     try:
         reader.read_file(path)
     except RecursionError as error:
         raise BadInput("nests too deeply: save it again") from error
     except BadInput as error:
-        reason = f"{ENCRYPTED}, or in the new format if it is an old one"
-        raise BadInput(reason if is_old else str(error).removeprefix(f"{path} ")) from error
+        raise BadInput(str(error).removeprefix(f"{path} ")) from error
     page = reader.page
     if not page.blocks:
         raise BadInput("no text")
@@ -142,12 +140,12 @@ class _Reader:
     def read_file(self, path: Path) -> None:
         """Read a file by what is in it. Raises `BadInput`."""
         name = self._package.main()
-        main = self._package.part(name) if name and not name.endswith(".bin") else None
+        main = self._package.part(name) if name else None
         if main is not None and main.root.tag == "document":
             self.read_document(main)
         elif main is not None and main.root.tag == "presentation":
             self.read_presentation(main)
-        elif not name and "content.xml" not in self._package and not self._package.is_empty:
+        elif not name and "content.xml" not in self._package:
             raise BadInput("no Office file: it does not say which of its parts is the document")
         else:
             self.read_workbook(path, main)
@@ -276,10 +274,8 @@ class _Reader:
             self._table(element)
         elif tag == "comment":
             self._comment(element, element.get("author", ""))
-        elif tag in ("chart", "relIds") and element.get("r:id" if tag == "chart" else "r:dm"):
-            if (
-                part := self._package.once(self._part.target(element, "r:id" if tag == "chart" else "r:dm"))
-            ) is not None:
+        elif element.get(leading := _LEADING.get(tag, "")) is not None:
+            if (part := self._package.once(self._part.target(element, leading))) is not None:
                 (self._chart if tag == "chart" else self._read_part)(part)
         elif (kind := _placeholder(element)) != "sldNum":
             self._describe(element)
@@ -363,7 +359,7 @@ class _Reader:
         words = block.text if isinstance(block, Prose) else block.caption
         if self._is_repeated:
             said = words if isinstance(block, Prose) else f"{block.header} {block.rows}"
-            if said in self._repeated or not any(map(str.isalpha, said)):  # as the number of a page
+            if said in self._repeated or said.isdecimal():  # the number of a page
                 return
             self._repeated.add(said)
         self._spend((words, *block.links, *block.place.headings, *block.place.anchors), beside=_BLOCK)

@@ -26,8 +26,6 @@ MOST_MARKS = 8_000_000
 """Tags and attributes of a file, its end tags counted. A standard of 5,000 pages has three million."""
 MOST_PART = 1 << 27
 """Bytes of one part."""
-NO_PARTS = b"PK\5\6" + bytes(18)
-"""An empty archive."""
 LONGEST_NAMESPACE = 1_000
 """Characters: the parser repeats a namespace in every name."""
 _RELATION = re.compile(r"officeDocument/(?:2006/)?relationships$")
@@ -72,7 +70,6 @@ class Package:
         self._read: set[str] = set()
         self.faults: list[str] = []
         """Why parts were not read."""
-        self.is_empty = not self._names
 
     def main(self) -> str:
         """Return the name of the part that holds the document; empty if none does."""
