@@ -370,6 +370,44 @@ def test_a_slide_has_all_its_tables_groups_charts_notes_and_links(tmp_path):
     assert page.notes == ["read, but hidden in the presentation: slides 1"]
 
 
+def extended(path, parts, leads):
+    """Add parts to a file, and relations to them: (the part that leads, the kind, the target)."""
+    kinds = "http://schemas.microsoft.com/office/2017/10/relationships"
+    with zipfile.ZipFile(path) as given:
+        files = {name: given.read(name) for name in given.namelist()} | parts
+    for at, (leading, kind, target) in enumerate(leads):
+        folder, _, name = leading.rpartition("/")
+        about = f"{folder}/_rels/{name}.rels"
+        empty = b"<Relationships xmlns='http://schemas.openxmlformats.org/package/2006/relationships'></Relationships>"
+        more = f"<Relationship Id='x{at}' Type='{kinds}/{kind}' Target='{target}'/></Relationships>".encode()
+        files[about] = files.get(about, empty).replace(b"</Relationships>", more)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+
+
+def test_comments_of_slides_have_their_authors_in_old_files_and_new(tmp_path):
+    slides(tmp_path / "a.pptx", ("Ports", "Holm"))
+    old = b"<p:cmLst xmlns:p='p'><p:cm authorId='0'><p:text>Too few.</p:text></p:cm></p:cmLst>"
+    said = "<q:txBody><a:p><a:r><a:t>{}</a:t></a:r><a:r><a:t>{}</a:t></a:r></a:p></q:txBody>"
+    reply = f"<q:replyLst><q:reply authorId='{{B}}'>{said.format('It', ' is.')}</q:reply></q:replyLst>"
+    first = f"<q:cm authorId='{{A}}'>{reply}{said.format('Is it', ' so?')}</q:cm>"
+    new = f"<q:cmLst xmlns:q='q' xmlns:a='a'>{first}</q:cmLst>"
+    parts = {
+        "ppt/comments/old.xml": old,
+        "ppt/comments/new.xml": new.encode(),
+        "ppt/commentAuthors.xml": b"<p:cmAuthorLst xmlns:p='p'><p:cmAuthor id='0' name='Ada Vik'/></p:cmAuthorLst>",
+        "ppt/authors.xml": b"<q:authorLst xmlns:q='q'><q:author id='{A}' name='Bo'/><q:author id='{B}' name='Cy'/>"
+        b"</q:authorLst>",
+    }
+    of_slide = [("ppt/slides/slide1.xml", "comments", f"../comments/{name}.xml") for name in ("old", "new")]
+    of_deck = [("ppt/presentation.xml", kind, f"{kind}.xml") for kind in ("commentAuthors", "authors")]
+    extended(tmp_path / "a.pptx", parts, of_slide + of_deck)
+    assert prose(read_office(tmp_path / "a.pptx")) == [
+        *("Holm", "Comment by Ada Vik: Too few.", "Comment by Bo: Is it so?", "Comment by Cy: It is."),
+    ]
+
+
 # ------------------------------------------------------------------------------------------------------ workbooks
 
 
@@ -414,6 +452,30 @@ def test_a_workbook_has_its_titles_merged_cells_comments_and_hidden_sheets(book)
     assert (comment.text, comment.place.headings) == ("Comment by Ada Vik on B5: Is this right?", ("Ports",))
     assert old.place.headings == ("Old",)
     assert page.notes == ["read, but hidden in the workbook: Old"]
+
+
+def test_a_talk_about_a_cell_is_read_in_place_of_its_copy_for_old_programs(book, tmp_path):
+    def change(book):
+        book["Ports"]["A2"].comment = Comment("[Threaded comment] Your version of Excel ... Is it so?", "tc={1}")
+        book["Ports"]["B2"].comment = Comment("An old one.", "Ada Vik")
+
+    book(("Ports", [["port", "fee"], ["Holm", 3]]), change=change)
+    talk = (
+        "<ThreadedComments xmlns='t'><threadedComment ref='A2' personId='{P}'><text>Is it so?</text></threadedComment>"
+        "<threadedComment ref='A2' personId='{Q}'><text>It is.</text></threadedComment></ThreadedComments>"
+    )
+    people = "<personList xmlns='t'><person displayName='Bo' id='{P}'/><person displayName='Cy' id='{Q}'/></personList>"
+    extended(
+        tmp_path / "book.xlsx",
+        {"xl/threadedComments/t1.xml": talk.encode(), "xl/persons/person.xml": people.encode()},
+        [
+            ("xl/worksheets/sheet1.xml", "threadedComment", "../threadedComments/t1.xml"),
+            ("xl/workbook.xml", "person", "persons/person.xml"),
+        ],
+    )
+    assert prose(read_office(tmp_path / "book.xlsx")) == [
+        *("Comment by Bo on A2: Is it so?", "Comment by Cy on A2: It is.", "Comment by Ada Vik on B2: An old one."),
+    ]
 
 
 CELLS = "<row r='{at}'>" + "<c t='s'><v>0</v></c>" * 40 + "</row>"
