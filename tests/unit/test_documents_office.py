@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 import zipfile
 from collections import Counter
 
@@ -333,6 +334,15 @@ def test_each_slide_stands_apart_with_its_number(tmp_path):
     ]
 
 
+def test_a_slide_with_a_title_alone_and_an_empty_page_of_notes_is_read(tmp_path):
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text = "Questions?"
+    slide.notes_slide.notes_text_frame.text = ""
+    deck.save(tmp_path / "a.pptx")
+    assert prose(read_office(tmp_path / "a.pptx")) == ["Questions?"]
+
+
 def test_a_slide_has_all_its_tables_groups_charts_notes_and_links(tmp_path):
     deck = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[5])
@@ -613,6 +623,30 @@ def test_too_many_tags_and_too_much_text_are_refused(word, monkeypatch):
     wide = row(cell(par(run("x")), properties='<w:gridSpan w:val="900"/>'), cell())
     with pytest.raises(BadInput, match="more than 1,000 characters"):
         word(f"<w:tbl>{wide}{wide}</w:tbl>")
+
+
+LONG = 20_000
+SLOW = {
+    "fields": (par(f"<w:r>{(field('begin') + field('separate')) * LONG}{'<w:t>x</w:t>' * LONG}</w:r>"), ""),
+    "instructions": (
+        par(field("begin") + f"<w:r><w:instrText>{'x' * 200}</w:instrText></w:r>" * LONG) + par(run("x")),
+        "",
+    ),
+    "styles": (
+        "".join(office.paragraph("x", style=f"s{at}") for at in range(LONG)),
+        "".join(f'<w:style w:styleId="s{at}"><w:basedOn w:val="s{at + 1}"/></w:style>' for at in range(LONG)),
+    ),
+    "boxes": (par(boxed(par(run("x"))) * LONG), ""),
+    "headings": ("".join(office.paragraph(f"x{at}", style=f"Heading{1 + at % 3}") for at in range(LONG)), ""),
+}
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_what_is_nested_or_repeated_without_end_takes_time_by_its_size(word, name):
+    body, styles = SLOW[name]
+    began = time.process_time()
+    assert word(body, parts={"styles": styles} if styles else {}).blocks
+    assert time.process_time() - began < 5
 
 
 def test_one_slide_that_is_shown_a_thousand_times_is_read_once(tmp_path):
