@@ -59,6 +59,7 @@ __getattr__, __dir__, __all__ = face(
         "documents.read.mail": "mailbox_mails, read_mail",
         "documents.read.markdown": "anchor_of, plain as plain_markdown, read_markdown, read_plain",
         "documents.read.notebook": "read_notebook",
+        "documents.read.office": "read_office",
         "documents.read.readers": "DocumentReader, plain_page as sectioned_text",
         "documents.read.selection": "ALL as ALL_FILES, Selection",
         "documents.read.titles": "cleaned as cleaned_title",

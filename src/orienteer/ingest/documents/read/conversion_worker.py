@@ -1,6 +1,6 @@
 """Other programs' files -> blocks as JSON, in a process of its own.
 
-A PDF or an archive from somebody else may take all memory, all time, or the process with it, or use a fault of a parser
+A PDF from somebody else may take all memory, all time, or the process with it, or use a fault of a parser
 to do as its author likes. So the process loads the libraries of one kind of file, then gives up what it can: files but
 these libraries, every byte written, the network, other processes (`sandbox.confining`). Only then do files come, as
 bytes: it never opens one. Whatever the libraries print goes nowhere. `converter` starts it, waits, and ends it.
@@ -14,24 +14,19 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import sysconfig
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from types import ModuleType
 from typing import Any, BinaryIO, NamedTuple
 
 from orienteer.errors import BadInput
-from orienteer.ingest.documents.read.archive import ENCRYPTED, check_archive
-from orienteer.ingest.documents.read.blocks import Block, Grid, Page, Place, Prose
-from orienteer.ingest.documents.read.markdown import MOST_COLUMNS, read_markdown
-from orienteer.ingest.documents.read.titles import cleaned, is_generic, titled
-from orienteer.ingest.documents.read.webpage import html_tokens
+from orienteer.ingest.documents.read.archive import ENCRYPTED
+from orienteer.ingest.documents.read.blocks import Block, Grid, Place, Prose
+from orienteer.ingest.documents.read.titles import cleaned, is_generic
 from orienteer.sandbox import confinement, frames, readable_files
 
 MOST_CHARACTERS = 128 << 20
@@ -40,15 +35,7 @@ LONGEST = 2 * MOST_CHARACTERS
 """Bytes of an answer."""
 MOST_MEMORY = 4 << 30
 """Bytes of memory that a conversion may take, if the system can enforce it."""
-_SLIDE = re.compile(r"<!-- Slide number: (\d+) -->")
 _BLOCK, _CELL = 100, 4  # characters that a block, and a cell or a row, take beside their text
-_STYLES = "\n".join(
-    [
-        "p[style-name='Title'] => h1:fresh",
-        *(f"p[style-name='heading {level}'] => h{level + 1}:fresh" for level in range(1, 6)),
-    ]
-)
-"""What Word calls a title stands above its headings of level 1."""
 _LEAST = 2
 
 Read = dict[str, Any]  # Any: JSON
@@ -66,8 +53,6 @@ def main() -> None:
     requests, answers = frames.take_streams()
     kind, lifeline = sys.argv[1], int(sys.argv[2])
     confinement.end_with(lifeline)
-    # markitdown guesses what a file is with magika, whose onnxruntime tells its makers of its use; here nobody guesses
-    sys.modules["magika"] = ModuleType("magika")
     try:
         library = import_module(KINDS[kind].library)
     except ImportError:
@@ -239,97 +224,6 @@ def _filled(rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
     return filled_rows if is_table else []
 
 
-def read_office(source: OfficeFile, library: Any) -> Read:  # Any: markitdown has no types
-    """Return the blocks of a Word or PowerPoint file, by way of Markdown."""
-    check_archive(source.stream)
-    kinds = {".docx": library.converters.DocxConverter, ".pptx": library.converters.PptxConverter}
-    about = library.StreamInfo(extension=source.suffix)
-    named = _core_title(source.stream)
-    page = kinds[source.suffix]().convert(source.stream, about, style_map=_STYLES)
-    return _paged(named, page.markdown)
-
-
-def _core_title(stream: BytesIO) -> str:
-    """Return the title among the properties of an Office file, empty for one that a program or a template put there."""
-    with zipfile.ZipFile(stream) as archive:
-        try:
-            text = archive.read("docProps/core.xml").decode(errors="replace")
-        except KeyError:
-            text = ""
-    stream.seek(0)
-    tags = iter(html_tokens(text))  # no XML is parsed, so that no entity is resolved
-    title = next((next(tags, tag).text for tag in tags if tag.tag == "dc:title"), "")
-    return "" if is_generic(cleaned(title)) else cleaned(title)
-
-
-def _paged(named: str, markdown: str) -> Read:
-    """Return the blocks of Markdown; of slides each with its number, beneath a heading of its own."""
-    parts = _SLIDE.split(markdown)
-    document = read_markdown(parts[0])
-    titles = [document.title]
-    blocks = _Blocks()
-    for block in document.blocks:
-        blocks.add(_headed(block))
-    for number, text in zip(parts[1::2], parts[2::2], strict=True):
-        slide = read_markdown(text)
-        title = cleaned(slide.title) or next((path[0] for path in _paths(slide) if path), "")
-        heading = f"{title or 'Slide'} {number}" if title in ("", titles[-1]) else title
-        for block in slide.blocks:
-            rest = block.place.headings[1:] if block.place.headings[:1] == (title,) else block.place.headings
-            blocks.add(_headed(replace(block, place=Place((heading, *rest), int(number), None, block.place.anchors))))
-        titles.append(title)
-    first = next((title for title in titles if not is_generic(title)), "")
-    return blocks.written(first or named or titled(document).title, empty="no text")
-
-
-def _paths(page: Page) -> Iterator[tuple[str, ...]]:
-    return (block.place.headings for block in page.blocks)
-
-
-def _headed(block: Block) -> Block:
-    """Take the first row of a table for its header, if Word names none."""
-    if isinstance(block, Prose) or any(block.header):
-        return block
-    header, *rows = block.rows or [block.header]
-    return replace(block, header=header, rows=rows)
-
-
-def read_workbook(source: OfficeFile, library: Any) -> Read:  # Any: openpyxl has no types
-    """Return the sheets of a workbook, those without any cell left out."""
-    check_archive(source.stream)
-    book = library.load_workbook(source.stream, read_only=True, data_only=True)
-    title = cleaned(str(book.properties.title or ""))
-    grids, room = _Blocks(), _Blocks()
-    for sheet in book.worksheets:
-        rows = []
-        for cells in sheet.iter_rows(values_only=True, max_col=MOST_COLUMNS):
-            is_empty = cells.count(None) == len(cells)  # as most are where a sheet says that it is large
-            if not is_empty and any(row := _cells(cells)):
-                room.spend(row)
-                rows.append(row)
-        caption = ""
-        while len(rows) > 2 and sum(map(bool, rows[0])) == 1 < sum(map(bool, rows[1])):  # a title above the header
-            caption = " ".join(filter(None, (caption, *rows.pop(0))))
-        width = max(map(len, rows), default=0)
-        if rows:
-            header = tuple(name or f"column_{at}" for at, name in enumerate(_padded(rows[0], width), 1))
-            headings = () if len(book.worksheets) == 1 and is_generic(sheet.title) else (sheet.title,)
-            grids.add(Grid(header, (_padded(row, width) for row in rows[1:]), Place(headings), caption))
-    return grids.written("" if is_generic(title) else title, empty="no cell with anything in it")
-
-
-def _cells(cells: Sequence[Any]) -> tuple[str, ...]:  # Any: what a cell can hold
-    """Return cells as text, the empty ones at the end left out."""
-    texts = ["" if cell is None else cell.isoformat() if hasattr(cell, "isoformat") else str(cell) for cell in cells]
-    while texts and not texts[-1]:
-        texts.pop()
-    return tuple(texts)
-
-
-def _padded(row: tuple[str, ...], width: int) -> tuple[str, ...]:
-    return (*row, *[""] * (width - len(row)))
-
-
 class FileKind(NamedTuple):
     """A kind of file that one process reads."""
 
@@ -337,12 +231,8 @@ class FileKind(NamedTuple):
     read: Callable[[OfficeFile, Any], Read]  # Any: the library
 
 
-KINDS = {
-    "pdf": FileKind("pdfplumber", read_pdf),
-    "office": FileKind("markitdown", read_office),
-    "workbook": FileKind("openpyxl", read_workbook),
-}
-OF_SUFFIX = {".pdf": "pdf", ".docx": "office", ".pptx": "office", ".xlsx": "workbook", ".xlsm": "workbook"}
+KINDS = {"pdf": FileKind("pdfplumber", read_pdf)}
+OF_SUFFIX = {".pdf": "pdf"}
 
 
 # ------------------------------------------------------------------------------------------------- blocks as JSON

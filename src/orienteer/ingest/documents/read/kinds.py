@@ -23,8 +23,9 @@ KINDS: Mapping[str, Kind] = {
     **dict.fromkeys([".html", ".htm", ".xhtml"], "html"),
     **dict.fromkeys([".txt", ".text", ".rst", ".adoc", ".org"], "text"),
     **dict.fromkeys([".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq"], "table"),
-    **dict.fromkeys([".docx", ".pptx", ".xlsx", ".xlsm"], "office"),
     ".pdf": "pdf",
+    **dict.fromkeys([".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".potx"], "office"),
+    **dict.fromkeys([".xlsx", ".xlsm", ".ods"], "office"),
     ".eml": "mail",
     ".mbox": "mailbox",
     ".ipynb": "notebook",
@@ -44,7 +45,9 @@ _LANGUAGES = (
 )
 CODE = frozenset(f".{name}" for name in _LANGUAGES.split())
 """Suffixes of texts whose lines mean something, however they read."""
-_PACKED_WITHIN = frozenset([".parquet", ".pq", ".pdf", ".docx", ".pptx", ".xlsx", ".xlsm", ".epub"])
+_PACKED_WITHIN = frozenset([".parquet", ".pq", ".pdf", ".epub"]) | {
+    name for name, kind in KINDS.items() if kind == "office"
+}
 """Suffixes of files that nobody packs again, and that are not read where somebody has."""
 
 _BYTES: frozenset[Kind] = frozenset(["pdf", "office", "book"])
@@ -64,7 +67,7 @@ _OTHERS: Mapping[str, str] = {
         DATABASES: "db sqlite sqlite3 mdb accdb",
         "fonts": "ttf otf woff woff2 eot pfb pfm",
         "arrays and models": "npy npz pkl pickle pt pth onnx safetensors gguf h5 hdf5 arrow feather",
-        OTHER_PROGRAMS: "doc xls ppt odt ods odp rtf msg vsd vsdx djvu ps mobi azw azw3",
+        OTHER_PROGRAMS: "doc xls ppt odt odp rtf msg vsd vsdx djvu ps mobi azw azw3",
     }.items()
     for name in names.split()
 }
@@ -82,6 +85,7 @@ _FIRST_BYTES: Mapping[bytes, str] = {
 _PACKED: Mapping[re.Pattern[bytes], Kind | str] = {
     re.compile(rb"PK\x01\x02.{42}(?:word|ppt|xl)/", re.DOTALL): "office",
     re.compile(rb"mimetypeapplication/epub\+zip"): "book",
+    re.compile(rb"mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet"): "office",
     re.compile(rb"mimetypeapplication/vnd\.(?:oasis|sun)"): OTHER_PROGRAMS,
 }
 """What a ZIP archive is, by its first entry or the list of entries at its end."""

@@ -21,6 +21,7 @@ from orienteer.ingest.documents.read.lines import is_log, read_lines, read_log, 
 from orienteer.ingest.documents.read.mail import mailbox_mails, read_mail
 from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
 from orienteer.ingest.documents.read.notebook import read_notebook
+from orienteer.ingest.documents.read.office import read_office
 from orienteer.ingest.documents.read.sections import sectioned
 from orienteer.ingest.documents.read.titles import of_text, titled
 from orienteer.ingest.documents.read.webpage import read_html
@@ -69,9 +70,10 @@ class DocumentReader:
             raise BadInput(f"cannot be read: {error.strerror or error}") from error
 
     def _converted(self, file: File, title: str) -> Iterator[Document]:
-        if file.kind == "office" and KINDS.get(suffix(file.path)) != "office":
-            raise BadInput("a Word, PowerPoint or Excel file by another name: give it its own suffix")
         yield self.convert(file, title)
+
+    def _office(self, file: File, title: str) -> Iterator[Document]:
+        yield _document(file, title, read_office(file.path))
 
     def _text(self, file: File, title: str) -> Iterator[Document]:
         text, encoding = read_text(file.path)
@@ -137,7 +139,8 @@ class DocumentReader:
 
 _READERS: Mapping[Kind, Callable[[DocumentReader, File, str], Iterator[Document]]] = {
     **dict.fromkeys(["markdown", "html", "text", "data", "notebook", "unknown"], DocumentReader._text),
-    **dict.fromkeys(["pdf", "office"], DocumentReader._converted),
+    "pdf": DocumentReader._converted,
+    "office": DocumentReader._office,
     "table": DocumentReader._table,
     "mail": DocumentReader._mail,
     "mailbox": DocumentReader._mailbox,
