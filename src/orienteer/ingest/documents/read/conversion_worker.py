@@ -29,9 +29,10 @@ from typing import Any, BinaryIO, NamedTuple
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.read.archive import ENCRYPTED, check_archive
 from orienteer.ingest.documents.read.blocks import Block, Grid, Page, Place, Prose
-from orienteer.ingest.documents.read.markdown import MOST_COLUMNS, read_markdown
+from orienteer.ingest.documents.read.markdown import read_markdown
+from orienteer.ingest.documents.read.markup import tags_of
 from orienteer.ingest.documents.read.titles import cleaned, is_generic, titled
-from orienteer.ingest.documents.read.webpage import html_tokens
+from orienteer.ingest.documents.read.webpage import MOST_COLUMNS
 from orienteer.sandbox import confinement, frames, readable_files
 
 MOST_CHARACTERS = 128 << 20
@@ -257,8 +258,7 @@ def _core_title(stream: BytesIO) -> str:
         except KeyError:
             text = ""
     stream.seek(0)
-    tags = iter(html_tokens(text))  # no XML is parsed, so that no entity is resolved
-    title = next((next(tags, tag).text for tag in tags if tag.tag == "dc:title"), "")
+    title = next((tag.text for tag in tags_of(text) if tag.name == "title"), "")  # no entity is resolved
     return "" if is_generic(cleaned(title)) else cleaned(title)
 
 
