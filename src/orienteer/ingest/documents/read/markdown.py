@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.common.html_blocks import block_names
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block.table import escapedSplit, getLine, table
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
@@ -29,6 +30,10 @@ from orienteer.ingest.documents.read.webpage import page_of
 _FRONT = re.compile(r"\A---[ \t]*\n(?=\s*+[\w-]+:)(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:(?!\s*+[>|])(.+)\n?", re.MULTILINE)
 _WIKI = re.compile(r"!?\[\[([^\[\]|#\n]*)(#[^\[\]|\n]*)?(?:\|([^\[\]\n]*))?\]\]")
+_CODE = re.compile(r"(?<!`)(`++)(?!`)[^`\n]*+\1(?!`)")
+_TIMES = re.compile(r"(?<=\d)\*(?=\d)")
+_BAR = "\ue001"
+"""A pipe in code, which parts no cells."""
 _NO_ANCHOR = re.compile(r"[^\w\- ]")
 _TAG = re.compile(r"<(?:/?([a-zA-Z][^\s/>]*)|!--|)")
 _PAIRED = frozenset(["script", "style", "title", "textarea", "xmp", "iframe", "noembed", "select", "svg", "math"])
@@ -60,7 +65,7 @@ def read_markdown(text: str) -> Page:
     matter says is the first block. Raises `BadInput` for too many lines.
     """
     starts = [line.start for line in text_lines(text)]
-    body, front, title = text.replace(MARK, "\ufffd"), _FRONT.match(text), ""
+    body, front, title = text.replace(MARK, "\ufffd").replace(_BAR, "\ufffd"), _FRONT.match(text), ""
     about: list[Block] = []
     if front is not None:
         body = "\n" * front[0].count("\n") + body[front.end() :]
@@ -72,7 +77,8 @@ def read_markdown(text: str) -> Page:
     def span(first: int, last: int) -> Span:
         return Span(starts[first - 1], starts[last] - 1 if last < len(starts) else len(text))
 
-    page = page_of(Markup(_PARSER.render(body), is_marked=True), span)
+    body = _CODE.sub(lambda code: code[0].replace("|", _BAR), body)
+    page = page_of(Markup(_PARSER.render(body).replace(_BAR, "|"), is_marked=True), span)
     page.title = title or page.title
     page.lift_title()
     page.blocks[:0] = about
@@ -203,6 +209,31 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _times(state: StateInline, silent: bool) -> bool:
+    """Take the sign between two numbers as such: `2*3*4` is no emphasis."""
+    if not _TIMES.match(state.src, state.pos):
+        return False
+    if not silent:
+        state.pending += "*"
+    state.pos += 1
+    return True
+
+
+def _table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """Read a table, and put cells for which the header has no column into the last one."""
+    first = len(state.tokens)
+    is_table = table(state, line, end, silent)
+    cells: list[Token] = []
+    for token in state.tokens[first:]:
+        if token.type == "inline":
+            cells.append(token)
+        elif token.type == "tr_open" and token.map is not None:
+            cells, written = [], escapedSplit(getLine(state, token.map[0]).strip().removeprefix("|"))
+        elif token.type == "tr_close":
+            cells[-1].content = " ".join([cells[-1].content, *written[len(cells) :]]).strip()
+    return is_table
+
+
 def _too_deep(state: StateBlock, line: int, end: int, silent: bool) -> bool:
     """Take the rest of what is nested too deeply as it is written, where the parser would leave it out."""
     if state.level < 2 * DEEPEST or silent:
@@ -224,8 +255,10 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": 2 * DEEPEST + 20}, renderer_cls=_Renderer)
     parser.enable(["table", "strikethrough"]).use(deflist_plugin).use(tasklists_plugin)
     parser.use(footnote_plugin, move_to_end=False).add_render_rule("footnote_ref", _Renderer.footnote_ref)
+    parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
     parser.block.ruler.before("table", "too_deep", _too_deep)
     parser.inline.ruler.before("link", "wiki_link", _wiki_link)
+    parser.inline.ruler.before("emphasis", "times", _times)
     parser.core.ruler.before("inline", "whole", _whole)
     parser.core.ruler.push("marked", _marked)
     parser.core.ruler.push("titled_links", _titled_links)

@@ -145,7 +145,7 @@ def _registered_page(file: File) -> Page:
         raise
     except Exception as error:  # another package's code may fail in any way, and is named
         raise BadInput(fault("readers", name, f"it failed ({type(error).__name__}: {error})")) from error
-    page.blocks = [replace(block, place=replace(block.place, span=None)) for block in page.blocks]
+    page.blocks = [replace(block, place=replace(block.place, span=None, line=None)) for block in page.blocks]
     return page
 
 

@@ -132,6 +132,8 @@ class _Reader:
             self._break()
         else:
             self._part()
+        if tag in HEADINGS and not self._in_line and not self._in_pre:
+            self._leave(HEADINGS[tag])
         if mark and not self._in_line:
             self._lines = _lines(mark)
         self._anchors += [anchor] if anchor else []  # of what follows: whatever came before has its place by now
@@ -251,7 +253,6 @@ class _Reader:
     # ---------------------------------------------------------------------------------------------------- headings
 
     def _heading(self, node: LexborNode, level: int) -> None:
-        self._leave(level)
         lines = self._lines
         words = without_mark(self._inline(node))
         self._linked = 0
