@@ -38,10 +38,14 @@ _NO_ANCHOR = re.compile(r"[^\w\- ]")
 _TAG = re.compile(r"<(?:/?([a-zA-Z][^\s/>]*)|!--|)")
 _PAIRED = frozenset(["script", "style", "title", "textarea", "xmp", "iframe", "noembed", "select", "svg", "math"])
 """Elements whose content is read in their own way: they are such where they are closed within one piece of HTML."""
-_NAMES = frozenset(block_names).union(
-    "a abbr acronym audio b bdi bdo big br button canvas cite code data del dfn em embed font i img input ins kbd label"
-    " map mark meter nobr object output picture pre progress q rp rt ruby s samp small span strike strong sub sup time"
-    " tt u var video wbr".split()
+_NAMES = frozenset(
+    [
+        *block_names,
+        *("a", "abbr", "acronym", "audio", "b", "bdi", "bdo", "big", "br", "button", "canvas", "cite", "code", "data"),
+        *("del", "dfn", "em", "embed", "font", "i", "img", "input", "ins", "kbd", "label", "map", "mark", "meter"),
+        *("nobr", "object", "output", "picture", "pre", "progress", "q", "rp", "rt", "ruby", "s", "samp", "small"),
+        *("span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "video", "wbr"),
+    ]
 )
 DEEPEST = 40
 """Lists and quotations within each other; deeper ones stay as they are written."""
@@ -124,7 +128,7 @@ def span_of(lines: Sequence[TextLine]) -> Span:
 class _Renderer(RendererHTML):
     """Writes HTML whose blocks say on which lines they stand, and in which titles of links and images are words."""
 
-    def fence(self, tokens: Sequence[Token], idx: int, *_: Any) -> str:  # Any: what no rule here asks for
+    def fence(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:  # Any: not asked for
         return f'<pre {MARK}="{tokens[idx].attrs.get(MARK, 1)}">\n{escape(tokens[idx].content, quote=False)}</pre>\n'
 
     code_block = fence
@@ -162,7 +166,7 @@ def _in_brackets(title: Any) -> str:  # Any: what attributes hold
 
 
 def _known(markup: str) -> str:
-    """Return a piece of HTML in which names that HTML has not are text, as are elements that would take what follows."""
+    """Return a piece of HTML where names that HTML has not are text, and so is what would take all that follows."""
     lower = markup.lower()
     ends = {name: lower.rfind(f"</{name}") for name in _PAIRED} | {"": lower.rfind("-->")}
 
@@ -224,6 +228,7 @@ def _table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
     first = len(state.tokens)
     is_table = table(state, line, end, silent)
     cells: list[Token] = []
+    written: list[str] = []
     for token in state.tokens[first:]:
         if token.type == "inline":
             cells.append(token)

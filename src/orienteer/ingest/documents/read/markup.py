@@ -42,10 +42,13 @@ _MARKUP = re.compile(
       | )""",
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
-_ATTRIBUTE = re.compile(
-    r"""([^\s/><="'][^\s/><=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s><"'][^\s><]*+)))?+"""
+_ATTRIBUTE = re.compile(r"""([^\s/><="'][^\s/><=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s><"'][^\s><]*+)))?+""")
+_READ = frozenset(
+    [
+        *("id", "name", "href", "alt", "alttext", "title", "colspan", "rowspan", "role", "hidden", "rel", "accesskey"),
+        MARK,
+    ]
 )
-_READ = frozenset(["id", "name", "href", "alt", "alttext", "colspan", "rowspan", "role", "hidden", MARK])
 _IMPLIED = frozenset(["p", "li", "td", "th", "tr", "tbody", "thead", "tfoot", "caption"])
 """Elements that end where the next begins."""
 _VOID = frozenset(["br", "hr", "img", "wbr"])
@@ -57,7 +60,7 @@ _BLOCKS = frozenset(
         *HEADINGS,
     ]
 )
-_OWN = frozenset(["svg", "math", "annotation"])
+_OWN = frozenset(["svg", "math", "annotation", "abbr"])
 """Elements within a line that are read by their names."""
 _SAME = {
     **dict.fromkeys(["dd", "dt", "menuitem"], "li"),
@@ -65,7 +68,7 @@ _SAME = {
     **dict.fromkeys(["listing", "plaintext"], "pre"),
     **dict.fromkeys(["form", "center", "search", "hgroup", "dialog", "optgroup"], "div"),
     **dict.fromkeys(["image", "area"], "img"),
-    **{"option": "br", "button": "label"},
+    **{"option": "br", "button": "label", "acronym": "abbr", "dfn": "abbr"},
 }
 _NOTHING = frozenset(
     [
@@ -93,7 +96,9 @@ def tags_of(text: str) -> Iterator[Tag]:
     for match in _MARKUP.finditer(text):
         if name := match["name"] or match["raw"]:
             rest = match["content"] or text[match.end() : max(text.find("<", match.end()), match.end())]
-            about = {key: unescape(one or two or bare) for key, one, two, bare in _ATTRIBUTE.findall(match["about"] or "")}
+            about = {
+                key: unescape(one or two or bare) for key, one, two, bare in _ATTRIBUTE.findall(match["about"] or "")
+            }
             yield Tag((match["end"] or "") + name.lower().rpartition(":")[2], about, unescape(rest))
 
 
@@ -149,7 +154,7 @@ class Markup:
         elif name in _UNSEEN:
             about += ' hidden=""'
         if name in _VOID:
-            return f"<{name}{about}>"
+            return f"<{name}{about}/>"
         own = name if is_block or name in _OWN else "q" if about else ""
         names = self._scopes[-1].names
         if not own and name not in names[-MOST_OPEN:]:
@@ -159,7 +164,7 @@ class Markup:
         begin = f"<{own}{about}>" if own else ""
         if self._depth >= DEEPEST or len(self._scopes) + (name == "table") > DEEPEST_TABLE + 1:
             self.is_too_deep = True
-            begin, end = f"<{'br' if is_block else 'wbr'}{about}>", ""
+            begin, end = f"<{'br' if is_block else 'wbr'}{about}/>", ""
         if attributes.endswith("/") and attributes[-2:-1] in " \t\n\"'":
             return before + begin + end  # it closes itself, as tags do in XHTML and SVG
         if name not in _IMPLIED:
@@ -188,16 +193,21 @@ class Markup:
         if name in _IMPLIED:
             return "" if self._depth >= DEEPEST or len(self._scopes) > DEEPEST_TABLE + 1 else f"</{name}>"
         within = ""
-        if name == "table" and len(self._scopes) > 1:
+        while len(self._scopes) > 1 and (
+            name == "table" or (name == "template" and name not in self._scopes[-1].names)
+        ):
             inner = self._scopes.pop()
             self._depth -= len(inner.names)
-            within = "".join(reversed(inner.ends))
+            within += "".join(reversed(inner.ends))
+            if name == "table":
+                break
         names, ends = self._scopes[-1].names, self._scopes[-1].ends
         if name in HEADINGS and names and names[-1] in HEADINGS:
             name = names[-1]
-        if name not in (names if self._depth <= MOST_OPEN else names[-1:]):
+        near = names[: -MOST_OPEN - 1 : -1] if self._depth <= MOST_OPEN else names[-1:]
+        if name not in near:
             return within
-        at = len(names) - 1 - names[::-1].index(name)
+        at = len(names) - 1 - near.index(name)
         within += "".join(reversed(ends[at:]))
         self._depth -= len(names) - at
         del names[at:], ends[at:]

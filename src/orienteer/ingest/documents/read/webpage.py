@@ -17,9 +17,11 @@ from orienteer.ingest.documents.read.titles import LINK_MARKS, chosen, cleaned, 
 _SPACE = re.compile(r"[ \t\r\n\f\v\xa0]+")
 _LINE_ENDS = re.compile(r" ?\n[ \n]*")
 _CONTENT = frozenset(["main", "article", "section", "blockquote"])
+_AROUND = frozenset(["prev", "previous", "next", "up", "start", "home", "contents", "index"])
 _REGIONS = frozenset(["nav", "header", "footer", "aside"])
 _MENUS = frozenset(["nav", "navigation", "contentinfo", "search"])
 """Elements and roles that lead elsewhere, as does a footer of the page; others do where most of them is links."""
+_WITHIN_LINES = frozenset(["q", "abbr", "wbr", "img", "math", "annotation", "svg", "title"])
 MOST_COLUMNS = 1_000
 """Of a table; the cells of a row beyond stand in the last one."""
 MOST_SPANNED = 1_000
@@ -28,8 +30,12 @@ MOST_FILLED = 8
 """Times as many cells as a table has that may be filled by those above them."""
 LEAST = 2
 """Columns, and rows with the header, of what is a table; anything less lays out a page."""
+MOST_TRIED = 3
+"""Tables within each other that are read twice."""
 LEAST_LINKS = 3
 """Links one after another, with nearly nothing between, that are a menu."""
+LEAST_AROUND = 2
+"""Links to the pages around, by their relation or key, in a paragraph or table that is a menu whatever else it says."""
 NEARLY, MOSTLY = 0.75, 0.5
 """Shares of characters that are links: in a paragraph, in an element that may be a menu."""
 SHORT = 1_000
@@ -73,10 +79,12 @@ class _Weight(NamedTuple):
     linked: int
     """Characters of its words that are links."""
     characters: int
+    around: int = 0
+    """Links to the next page, the one before, the one above."""
 
     @property
     def is_leading(self) -> bool:
-        return self.links > 0 and self.linked >= NEARLY * self.characters
+        return self.around >= LEAST_AROUND or (self.links > 0 and self.linked >= NEARLY * self.characters)
 
 
 class _Reader:
@@ -92,7 +100,10 @@ class _Reader:
         """Where the last heading stands, until something stands beneath it."""
         self._in_link = self._in_line = self._in_content = 0
         self._in_pre = False
-        self._linked = 0
+        self._linked = self._around = 0
+        """Characters of links, and links to the pages around, since the last block."""
+        self._tried = 0
+        """Tables around that were read as such, and then laid out the page."""
         self._weights: list[_Weight] = []
 
     def read(self, parent: LexborNode) -> None:
@@ -114,7 +125,7 @@ class _Reader:
         at = 0
         for is_leading, run in groupby(self._weights, key=lambda weight: weight.is_leading):
             weights = list(run)
-            if is_leading and sum(weight.links for weight in weights) >= LEAST_LINKS:
+            if is_leading and sum(weight.links + weight.around for weight in weights) >= LEAST_LINKS:
                 self._mark(at, at + len(weights))
             at += len(weights)
         return self._page
@@ -122,7 +133,7 @@ class _Reader:
     def _take(self, node: LexborNode, tag: str, about: Mapping[str, str | None]) -> None:
         """Take an element. Calls itself no deeper than markup nests."""
         mark, anchor = about.get(MARK), about.get("id") or about.get("name")
-        if tag in ("q", "wbr", "img", "math", "title", "svg", "annotation"):
+        if tag in _WITHIN_LINES:
             if mark:
                 self._lines = _lines(mark)
             self._anchors += [anchor] if anchor else []
@@ -130,8 +141,9 @@ class _Reader:
             return
         if tag == "br":
             self._break()
-        else:
-            self._part()
+            self._lines = _lines(mark) if mark and not self._in_line else self._lines
+            return
+        self._part()
         if tag in HEADINGS and not self._in_line and not self._in_pre:
             self._leave(HEADINGS[tag])
         if mark and not self._in_line:
@@ -154,13 +166,13 @@ class _Reader:
             if (role := about.get("role")) or tag in _REGIONS:
                 is_footer = tag == "footer" and not self._in_content
                 self._end_region(first, path, is_menu=is_footer or not _MENUS.isdisjoint((tag, role)))
-        if tag != "br":
-            self._part()
+        self._part()
 
     def _take_within(self, node: LexborNode, tag: str, about: Mapping[str, str | None]) -> None:
         """Take an element that stands within a line."""
-        if tag == "img" and (alternative := about.get("alt")):
-            self._say(f" {alternative} ")
+        title, target = about.get("title") or "", (about.get("href") or "").strip()
+        if tag == "img":
+            self._say(f" {about.get('alt') or title} ")
         elif tag == "math" and (formula := about.get("alttext")):
             self._say(formula)
         elif tag == "math":
@@ -168,11 +180,15 @@ class _Reader:
         elif tag == "title" and not self._page.title:
             self._page.title = self._inline(node)
         elif tag != "svg":
-            target = (about.get("href") or "").strip()
             self._links += [target] if target else []
             self._in_link += bool(target)
+            self._around += bool(target and (about.get("accesskey") or about.get("rel") in _AROUND))
+            before, first = len(self._words), node.first_child
             self.read(node)
+            if title and first is not None and first.tag == "img" and not "".join(self._words[before:]).strip():
+                self._say(title)  # of a picture without words
             self._in_link -= bool(target)
+            self._say(f" ({title})" if tag == "abbr" and title else "")
 
     # ------------------------------------------------------------------------------------------------------- words
 
@@ -236,9 +252,9 @@ class _Reader:
 
     def _append(self, block: Block, characters: int) -> None:
         is_code = isinstance(block, Prose) and block.is_code
-        self._weights.append(_Weight(0 if is_code else len(block.links), self._linked, characters))
+        self._weights.append(_Weight(0 if is_code else len(block.links), self._linked, characters, self._around))
         self._page.blocks.append(block)
-        self._linked = 0
+        self._linked = self._around = 0
 
     def _taken_links(self) -> tuple[str, ...]:
         links, self._links = tuple(dict.fromkeys(self._links)), []
@@ -290,8 +306,8 @@ class _Reader:
     def _table(self, node: LexborNode) -> None:
         rows = list(_rows(node))
         caption = next((part for part in _children(node) if part.tag == "caption"), None)
-        is_grid = len(rows) >= LEAST <= max(len(row.cells) for row in rows) and not node.css_first("td h1, td h2, td h3")
-        if not is_grid:
+        is_grid = len(rows) >= LEAST <= max(len(row.cells) for row in rows) and self._tried < MOST_TRIED
+        if not is_grid or node.css_first("td h1, td h2, td h3"):
             self.read(node)
             return
         links, anchors, lines, linked = list(self._links), list(self._anchors), self._lines, self._linked
@@ -303,7 +319,9 @@ class _Reader:
         width = max(map(len, texts), default=0)
         if len(texts) < LEAST or width < LEAST:  # the other cells are empty: they lay out the page
             self._links, self._anchors, self._linked = links, anchors, linked
+            self._tried += 1
             self.read(node)
+            self._tried -= 1
             return
         header = texts.pop(0) if full[0][0].is_head else []
         header += [f"column_{at + 1}" for at in range(len(header), width)]
