@@ -304,6 +304,15 @@ def test_deep_nesting_is_bounded_and_keeps_its_words(part):
     assert page.blocks[-1].text.split()[-1] == "end"
 
 
+def test_pages_behind_one_another_do_not_nest():
+    page = read_html("<html><body><div><table><tr><td><pre>one</pre></body></html>\n" * 200)
+    assert prose(page.blocks) == ["one"] * 200
+    assert page.notes == []
+    assert read_html("<div>" * 100 + "<p>one<p>two").notes == [
+        "elements within more than 80 others are read as plain words"
+    ]
+
+
 def test_what_a_parser_repeats_is_left_out():
     page = read_html("".join(f"<p><font color=c{at}>w{at}" for at in range(20_000)))  # 65 GB as a tree of the standard
     assert prose(page.blocks) == [f"w{at}" for at in range(20_000)]

@@ -192,22 +192,21 @@ class Markup:
         """Return the ends of an element and of all that is open within it; of one that is not open, nothing."""
         if name in _IMPLIED:
             return "" if self._depth >= DEEPEST or len(self._scopes) > DEEPEST_TABLE + 1 else f"</{name}>"
-        within = ""
-        while len(self._scopes) > 1 and (
-            name == "table" or (name == "template" and name not in self._scopes[-1].names)
+        is_page, within = name in ("html", "body"), ""
+        is_outer = is_page or (name == "template" and any(name in scope.names[-MOST_OPEN:] for scope in self._scopes))
+        while (
+            len(self._scopes) > 1 and (name == "table" or is_outer) and name not in self._scopes[-1].names[-MOST_OPEN:]
         ):
             inner = self._scopes.pop()
             self._depth -= len(inner.names)
             within += "".join(reversed(inner.ends))
-            if name == "table":
-                break
         names, ends = self._scopes[-1].names, self._scopes[-1].ends
         if name in HEADINGS and names and names[-1] in HEADINGS:
             name = names[-1]
         near = names[: -MOST_OPEN - 1 : -1] if self._depth <= MOST_OPEN else names[-1:]
-        if name not in near:
+        if name not in near and not is_page:
             return within
-        at = len(names) - 1 - near.index(name)
+        at = 0 if is_page else len(names) - 1 - near.index(name)
         within += "".join(reversed(ends[at:]))
         self._depth -= len(names) - at
         del names[at:], ends[at:]

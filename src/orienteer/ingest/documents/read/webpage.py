@@ -323,7 +323,8 @@ class _Reader:
             self.read(node)
             self._tried -= 1
             return
-        header = texts.pop(0) if full[0][0].is_head else []
+        is_blank = rows[0].is_head and full[0][0] is not rows[0]  # as Markdown has to write a table without a head
+        header = [""] * width if is_blank else texts.pop(0) if full[0][0].is_head else []
         header += [f"column_{at + 1}" for at in range(len(header), width)]
         place = self._place(lines)
         characters = sum(len(text) for row in (header, *texts) for text in row)
