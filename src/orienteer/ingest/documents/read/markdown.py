@@ -138,8 +138,12 @@ class _Renderer(RendererHTML):
         words = self.renderInlineAsText(token.children or (), options, env)
         return escape(words + _in_brackets(token.attrs.get("title")), quote=False)
 
-    def link_close(self, tokens: Sequence[Token], idx: int, *_: Any) -> str:
-        return f"</a>{escape(_in_brackets(tokens[idx].meta.get('title')), quote=False)}"
+    def link_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        env.setdefault("titles", []).append(tokens[idx].attrs.pop("title", ""))
+        return self.renderToken(tokens, idx, options, env)
+
+    def link_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        return f"</a>{escape(_in_brackets(env['titles'].pop()), quote=False)}"
 
     def html_inline(self, tokens: Sequence[Token], idx: int, *_: Any) -> str:
         return _known(tokens[idx].content)
@@ -187,17 +191,6 @@ def _marked(state: StateCore) -> None:
         if token.type == "heading_open":
             inside = state.tokens[at + 1].children or ()
             token.attrSet("id", anchor_of("".join(part.content for part in inside if part.type != "html_inline")))
-
-
-def _titled_links(state: StateCore) -> None:
-    """Put the titles of links behind them."""
-    for token in state.tokens:
-        opened: list[Token] = []
-        for child in token.children or ():
-            if child.type == "link_open":
-                opened.append(child)
-            elif child.type == "link_close" and opened:
-                child.meta = {"title": opened.pop().attrs.pop("title", None)}
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
@@ -266,7 +259,6 @@ def _parser() -> MarkdownIt:
     parser.inline.ruler.before("emphasis", "times", _times)
     parser.core.ruler.before("inline", "whole", _whole)
     parser.core.ruler.push("marked", _marked)
-    parser.core.ruler.push("titled_links", _titled_links)
     return parser
 
 

@@ -43,12 +43,7 @@ _MARKUP = re.compile(
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(r"""([^\s/><="'][^\s/><=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s><"'][^\s><]*+)))?+""")
-_READ = frozenset(
-    [
-        *("id", "name", "href", "alt", "alttext", "title", "colspan", "rowspan", "role", "hidden", "rel", "accesskey"),
-        MARK,
-    ]
-)
+_READ = frozenset(f"id name href alt alttext title colspan rowspan role hidden rel accesskey {MARK}".split())
 _IMPLIED = frozenset(["p", "li", "td", "th", "tr", "tbody", "thead", "tfoot", "caption"])
 """Elements that end where the next begins."""
 _VOID = frozenset(["br", "hr", "img", "wbr"])
@@ -70,12 +65,8 @@ _SAME = {
     **dict.fromkeys(["image", "area"], "img"),
     **{"option": "br", "button": "label", "acronym": "abbr", "dfn": "abbr"},
 }
-_NOTHING = frozenset(
-    [
-        *("html", "head", "body", "frameset", "frame", "meta", "link", "base", "col", "colgroup", "param", "source"),
-        *("track", "input", "embed", "keygen"),
-    ]
-)
+_NOTHING = frozenset(["html", "head", "body", "frameset", "frame", "meta", "link", "base", "col", "colgroup", "param"])
+_NOTHING |= {"source", "track", "input", "embed", "keygen"}
 """Elements that hold no words."""
 _UNSEEN = frozenset(["template", "datalist"])
 _ENDS_HEADING = frozenset(["p", "ul", "ol", "pre", "table", "section", "article", *HEADINGS])

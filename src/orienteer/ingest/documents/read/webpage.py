@@ -19,7 +19,7 @@ _LINE_ENDS = re.compile(r" ?\n[ \n]*")
 _CONTENT = frozenset(["main", "article", "section", "blockquote"])
 _AROUND = frozenset(["prev", "previous", "next", "up", "start", "home", "contents", "index"])
 _REGIONS = frozenset(["nav", "header", "footer", "aside"])
-_MENUS = frozenset(["nav", "navigation", "contentinfo", "search"])
+_MENUS = frozenset(["nav", "navigation", "contentinfo", "search", "menu", "menubar", "doc-toc"])
 """Elements and roles that lead elsewhere, as does a footer of the page; others do where most of them is links."""
 _WITHIN_LINES = frozenset(["q", "abbr", "wbr", "img", "math", "annotation", "svg", "title"])
 MOST_COLUMNS = 1_000
@@ -163,7 +163,7 @@ class _Reader:
             self._in_content -= is_content
             self._flush()
             self._in_pre = False
-            if (role := about.get("role")) or tag in _REGIONS:
+            if (role := about.get("role")) in _MENUS or tag in _REGIONS:
                 is_footer = tag == "footer" and not self._in_content
                 self._end_region(first, path, is_menu=is_footer or not _MENUS.isdisjoint((tag, role)))
         self._part()
