@@ -141,7 +141,7 @@ def test_tables_within_tables_keep_their_words_however_deep() -> None:
     text = "".join(f"<table><tr><td>w{depth} " for depth in range(60)) + "</table>" * 60 + "<p>after"
     blocks = read_html(text).blocks
     words = [block.text for block in blocks if isinstance(block, Prose)]
-    assert words == [" ".join(f"w{depth}" for depth in range(60)), "after"]
+    assert " ".join(words).split() == [*(f"w{depth}" for depth in range(60)), "after"]
 
 
 SHORT = "## a\n\n|a|b|\n|-|-|\n|c|d|\n\n"
@@ -152,7 +152,7 @@ SHORT = "## a\n\n|a|b|\n|-|-|\n|c|d|\n\n"
     [
         ("heading.md", f"# {'x' * 100_000}\n\n## b\n\n" + SHORT * 200),
         ("title.html", f"<h1>{'x' * 100_000}</h1>" + "<p>a<table><tr><td>a<td>b<tr><td>c<td>d</table>" * 200),
-        ("header.md", f"|{'x' * 9_000}|b|\n|-|-|\n" + "|\n" * 20_000),
+        ("header.md", f"|{'x' * 9_000}|b|\n|-|-|\n" + "|c|d|\n" * 5_000),
         ("header.csv", f"{'x' * 90_000},b\n" + "1,2\n" * 2_000),
         ("caption.html", f"<table><caption>{'x' * 90_000}</caption><tr><td>a<td>b" + "<tr><td>a<td>b" * 2_000),
         ("field.csv", 'id,text,more\n1,"' + "Some words here. " * 20_000 + f'",{"x" * 300_000}\n'),

@@ -57,7 +57,7 @@ __getattr__, __dir__, __all__ = face(
         "documents.read.kinds": "kind_within, NotRead",
         "documents.read.lines": "is_log, read_lines as read_prose_lines, read_log, reads_as_prose",
         "documents.read.mail": "mailbox_mails, read_mail",
-        "documents.read.markdown": "anchor_of, plain as plain_markdown, read_markdown, read_plain",
+        "documents.read.markdown": "anchor_of, read_markdown, read_plain",
         "documents.read.notebook": "read_notebook",
         "documents.read.office": "read_office",
         "documents.read.readers": "DocumentReader, plain_page as sectioned_text",

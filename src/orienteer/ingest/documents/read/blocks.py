@@ -10,6 +10,8 @@ from typing import NamedTuple, TypeAlias
 from orienteer.errors import BadInput
 from orienteer.records import JsonValue
 
+MOST_COLUMNS = 1_000
+"""Of a table; anything with more columns is no table."""
 MOST_BLOCKS = 1_000_000
 """Of one document. A book has some ten thousand."""
 

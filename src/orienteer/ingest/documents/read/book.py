@@ -17,8 +17,9 @@ from urllib.parse import unquote
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.read.archive import check_archive
 from orienteer.ingest.documents.read.blocks import Block, Blocks, Page, Place, Prose
+from orienteer.ingest.documents.read.markup import tags_of
 from orienteer.ingest.documents.read.titles import cleaned
-from orienteer.ingest.documents.read.webpage import HtmlToken, html_tokens, read_html
+from orienteer.ingest.documents.read.webpage import read_html
 from orienteer.ingest.formats.letters import decoded
 
 _CONTAINER = "META-INF/container.xml"
@@ -43,8 +44,8 @@ def read_book(content: bytes) -> Page:
 
 
 def _read(archive: zipfile.ZipFile) -> Page:
-    tokens = html_tokens(_text(archive, _CONTAINER))
-    root = next((token.attributes.get("full-path", "") for token in tokens if _name(token) == "rootfile"), "")
+    tags = tags_of(_text(archive, _CONTAINER))
+    root = next((tag.attributes.get("full-path", "") for tag in tags if tag.name == "rootfile"), "")
     if not root:
         raise BadInput("no book: it does not say where its contents are")
     title, chapters = _contents(archive, root)
@@ -66,25 +67,16 @@ def _contents(archive: zipfile.ZipFile, root: str) -> tuple[str, list[str]]:
     """Return the title of a book, and the names of its pages in the order of reading."""
     pages: dict[str, str] = {}
     order: list[str] = []
-    title, in_title = "", False
-    for token in html_tokens(_text(archive, root)):
-        name, about = _name(token), token.attributes
-        if name == "title" or name == "/title":
-            in_title = name == "title" and not title
-        elif in_title and not token.tag:
-            title += token.text
+    title = ""
+    for name, about, text in tags_of(_text(archive, root)):
+        if name == "title":
+            title = title or text
         elif name == "item" and about.get("media-type") in _PAGES:
             path = posixpath.join(posixpath.dirname(root), unquote(about.get("href", "")))
             pages[about.get("id", "")] = posixpath.normpath(path)
         elif name == "itemref":
             order.append(about.get("idref", ""))
     return cleaned(title), list(dict.fromkeys(pages[key] for key in order if key in pages))
-
-
-def _name(token: HtmlToken) -> str:
-    """Return the name of a tag without the prefix of its namespace."""
-    slash = "/" if token.tag.startswith("/") else ""
-    return slash + token.tag.removeprefix("/").rpartition(":")[2]
 
 
 def _text(archive: zipfile.ZipFile, name: str) -> str:

@@ -29,7 +29,7 @@ def read_notebook(text: str) -> Page:
     if not cells:
         raise BadInput("no cells: it is no notebook, or an empty one")
     page = read_markdown("\n\n".join(part for cell in cells for part in _markdown(cell)))
-    page.blocks = [replace(block, place=replace(block.place, span=None)) for block in page.blocks]
+    page.blocks = [replace(block, place=replace(block.place, span=None, line=None)) for block in page.blocks]
     return page
 
 

@@ -16,8 +16,7 @@ from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from orienteer.errors import BadInput
-from orienteer.ingest.documents.read.blocks import Block, Grid, Page, Place, Prose, filled
-from orienteer.ingest.documents.read.markdown import MOST_COLUMNS
+from orienteer.ingest.documents.read.blocks import MOST_COLUMNS, Block, Grid, Page, Place, Prose, filled
 from orienteer.ingest.documents.read.office_package import Package, Part, Relation
 from orienteer.ingest.documents.read.titles import LONGEST, cleaned, is_generic, titled
 from orienteer.ingest.formats.workbook import all_sheets

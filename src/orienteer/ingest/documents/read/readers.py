@@ -16,7 +16,7 @@ from orienteer.ingest.documents.read.blocks import Document, Page, lined
 from orienteer.ingest.documents.read.book import read_book
 from orienteer.ingest.documents.read.data import read_data
 from orienteer.ingest.documents.read.files import File
-from orienteer.ingest.documents.read.kinds import CODE, KINDS, Kind, kind_of, kind_within
+from orienteer.ingest.documents.read.kinds import CODE, Kind, kind_of, kind_within
 from orienteer.ingest.documents.read.lines import is_log, read_lines, read_log, reads_as_prose
 from orienteer.ingest.documents.read.mail import mailbox_mails, read_mail
 from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
@@ -193,7 +193,7 @@ def _registered_page(file: File) -> Page:
         raise
     except Exception as error:  # another package's code may fail in any way, and is named
         raise BadInput(fault("readers", name, f"it failed ({type(error).__name__}: {error})")) from error
-    page.blocks = [replace(block, place=replace(block.place, span=None)) for block in page.blocks]
+    page.blocks = [replace(block, place=replace(block.place, span=None, line=None)) for block in page.blocks]
     return page
 
 

@@ -3,189 +3,276 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from html import unescape
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import NamedTuple
 
-from orienteer.ingest.documents.read.blocks import Grid, Page, Place, Prose, Span, filled
-from orienteer.ingest.documents.read.markdown import MOST_COLUMNS
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
+
+from orienteer.ingest.documents.read.blocks import MOST_COLUMNS, Block, Grid, Page, Place, Prose, Span, filled
+from orienteer.ingest.documents.read.markup import DEEPEST, HEADINGS, MARK, Markup
 from orienteer.ingest.documents.read.titles import LINK_MARKS, chosen, cleaned, is_generic, without_mark
 
-_SILENT = frozenset(["script", "style", "noscript", "template", "svg", "math", "select", "iframe", "textarea", "xmp"])
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_HOLDING = _SILENT | _HEADINGS.keys() | {"title", "pre"}
-"""Elements that change how their content is read."""
-_PARTING = frozenset(
-    [
-        *("p", "div", "section", "article", "main", "header", "footer", "aside", "nav", "ul", "ol", "li", "dl"),
-        *("dt", "dd", "blockquote", "figure", "figcaption", "thead", "tbody", "tfoot", "form", "fieldset", "address"),
-        *("hr", "details", "summary", "br", "body", "html", "legend", "label", "option"),
-    ]
-)
-_TABLE_PARTS = frozenset(["table", "tr", "td", "th", "caption"])
 _SPACE = re.compile(r"[ \t\r\n\f\v\xa0]+")
+_LINE_ENDS = re.compile(r" ?\n[ \n]*")
+_CONTENT = frozenset(["main", "article", "section", "blockquote"])
+_AROUND = frozenset(["prev", "previous", "next", "up", "start", "home", "contents", "index"])
+_REGIONS = frozenset(["nav", "header", "footer", "aside"])
+_MENUS = frozenset(["nav", "navigation", "contentinfo", "search", "menu", "menubar", "doc-toc"])
+"""Elements and roles that lead elsewhere, as does a footer of the page; others do where most of them is links."""
+_WITHIN_LINES = frozenset(["q", "abbr", "wbr", "img", "math", "annotation", "svg", "title"])
 MOST_SPANNED = 1_000
-"""Characters of a cell in all columns that it spans; one that would have more stands in the first alone."""
-DEEPEST_TABLE = 20
-"""Tables within tables; the words of one that lies deeper are those of the cell. Pages laid out by tables had ten."""
+"""Characters of a cell in all rows and columns that it spans; one that would have more stands in the first alone."""
+MOST_FILLED = 8
+"""Times as many cells as a table has that may be filled by those above them."""
 LEAST = 2
 """Columns, and rows with the header, of what is a table; anything less lays out a page."""
-
-
-@dataclass(slots=True)
-class _Table:
-    start: int
-    rows: list[list[str]] = field(default_factory=list)
-    heads: list[bool] = field(default_factory=list)
-    """Whether a row holds heads alone."""
-    cell: list[str] | None = None
-    is_head: bool = False
-    is_caption: bool = False
-    width: int = 1
-    caption: str = ""
-    links: list[str] = field(default_factory=list)
+MOST_TRIED = 3
+"""Tables within each other that are read twice."""
+LEAST_LINKS = 3
+"""Links one after another, with nearly nothing between, that are a menu."""
+LEAST_AROUND = 2
+"""Links to the pages around, by their relation or key, in a paragraph or table that is a menu whatever else it says."""
+NEARLY, MOSTLY = 0.75, 0.5
+"""Shares of characters that are links: in a paragraph, in an element that may be a menu."""
+SHORT = 1_000
+"""Characters of an element for menus that holds few links; a longer one was never closed."""
 
 
 def read_html(text: str) -> Page:
     """Return title and blocks of a page; any text is one."""
-    reader = _HtmlReader(len(text))
-    for token in html_tokens(text):
-        reader.take(token)
-    return reader.finished()
+    page = page_of(Markup(text))
+    title = cleaned(chosen(cleaned(page.title), page.top))
+    page.title = "" if is_generic(title) else title
+    page.lift_title()
+    return page
 
 
-class _HtmlReader:
-    def __init__(self, length: int) -> None:
+def page_of(markup: Markup, span: Callable[[int, int], Span] | None = None) -> Page:
+    """Return the blocks of a page, and as its title what it is called.
+
+    `span` gives the place of the lines from a first to a last.
+    """
+    written = markup.written().encode("utf-8", "replace")
+    root = LexborHTMLParser(written, options=LexborDocumentOptions.WO_EVENTS).root
+    reader = _Reader(span)
+    if root is not None:
+        reader.read(root)
+    page = reader.finished()
+    if markup.is_too_deep:
+        page.notes.append(f"elements within more than {DEEPEST} others are read as plain words")
+    return page
+
+
+class _Lines(NamedTuple):
+    first: int = 1
+    last: int = 1
+
+
+class _Weight(NamedTuple):
+    """How much of a block leads elsewhere."""
+
+    links: int
+    linked: int
+    """Characters of its words that are links."""
+    characters: int
+    around: int = 0
+    """Links to the next page, the one before, the one above."""
+
+    @property
+    def is_leading(self) -> bool:
+        return self.around >= LEAST_AROUND or (self.links > 0 and self.linked >= NEARLY * self.characters)
+
+
+class _Reader:
+    def __init__(self, span: Callable[[int, int], Span] | None) -> None:
         self._page = Page()
-        self._end = length
-        self._at = 0
-        self._silent, self._silent_tag = 0, ""
-        self._title: list[str] = []
-        self._in_title = False
-        self._in_pre = 0
+        self._span = span
+        self._lines = self._begin = _Lines()
         self._words: list[str] = []
-        self._begin = 0
         self._links: list[str] = []
-        self._heading: int | None = None
-        self._path: list[tuple[int, str]] = []
-        self._bare: int | None = None  # where the last heading begins, until something stands beneath it
         self._anchors: list[str] = []
-        self._tables: list[_Table] = []
-        self._too_deep = 0  # tables that are open within the deepest that is one
+        self._path: list[tuple[int, str]] = []
+        self._bare: _Lines | None = None
+        """Where the last heading stands, until something stands beneath it."""
+        self._in_link = self._in_line = self._in_content = 0
+        self._in_pre = False
+        self._linked = self._around = 0
+        """Characters of links, and links to the pages around, since the last block."""
+        self._tried = 0
+        """Tables around that were read as such, and then laid out the page."""
+        self._weights: list[_Weight] = []
 
-    def take(self, token: HtmlToken) -> None:
-        """Take the next tag or text of the page."""
-        self._at = token.start
-        if self._silent:
-            self._silent += (token.tag == self._silent_tag) - (token.tag == f"/{self._silent_tag}")
-        elif not token.tag:
-            self._text(token.text)
-        elif token.tag.startswith("/"):
-            self._close(token.tag[1:])
-        elif token.is_empty and token.tag in _HOLDING:
-            return
-        elif token.tag in _SILENT:
-            self._silent, self._silent_tag = 1, token.tag
-        else:
-            self._open(token.tag, token.attributes)
+    def read(self, parent: LexborNode) -> None:
+        """Take what an element holds."""
+        node = parent.first_child
+        while node is not None:
+            if node.is_text_node:
+                self._say(node.text_content or "")
+            elif node.is_element_node:
+                about = node.attributes
+                if _is_seen(about):
+                    self._take(node, node.tag or "", about)
+            node = node.next
 
     def finished(self) -> Page:
-        """Return the page, whatever was left open."""
-        self._at = self._end
-        while self._tables:
-            self._end_table()
-        self._end_heading()
+        """Return the page, with its lists of links marked."""
         self._flush()
         self._leave(1)
-        title = cleaned(chosen(cleaned("".join(self._title)), self._page.top))
-        self._page.title = "" if is_generic(title) else title
-        self._page.lift_title()
+        at = 0
+        for is_leading, run in groupby(self._weights, key=lambda weight: weight.is_leading):
+            weights = list(run)
+            if is_leading and sum(weight.links + weight.around for weight in weights) >= LEAST_LINKS:
+                self._mark(at, at + len(weights))
+            at += len(weights)
         return self._page
 
-    def _text(self, text: str) -> None:
-        if self._in_title:
-            self._title.append(text)
-        elif (cell := self._cell()) is not None:
-            cell.append(text)
-        elif self._heading is None or text.strip() not in LINK_MARKS:
-            if not self._words:
-                self._begin = self._at
+    def _take(self, node: LexborNode, tag: str, about: Mapping[str, str | None]) -> None:
+        """Take an element. Calls itself no deeper than markup nests."""
+        mark, anchor = about.get(MARK), about.get("id") or about.get("name")
+        if tag in _WITHIN_LINES:
+            if mark:
+                self._lines = _lines(mark)
+            self._anchors += [anchor] if anchor else []
+            self._take_within(node, tag, about)
+            return
+        if tag == "br":
+            self._break()
+            self._lines = _lines(mark) if mark and not self._in_line else self._lines
+            return
+        self._part()
+        if tag in HEADINGS and not self._in_line and not self._in_pre:
+            self._leave(HEADINGS[tag])
+        if mark and not self._in_line:
+            self._lines = _lines(mark)
+        self._anchors += [anchor] if anchor else []  # of what follows: whatever came before has its place by now
+        if self._in_line or self._in_pre:
+            self.read(node)
+        elif tag in HEADINGS:
+            self._heading(node, HEADINGS[tag])
+        elif tag == "table":
+            self._table(node)
+        else:
+            is_content, self._in_pre = tag in _CONTENT, tag == "pre"
+            first, path = len(self._page.blocks), list(self._path)
+            self._in_content += is_content
+            self.read(node)
+            self._in_content -= is_content
+            self._flush()
+            self._in_pre = False
+            if (role := about.get("role")) in _MENUS or tag in _REGIONS:
+                is_footer = tag == "footer" and not self._in_content
+                self._end_region(first, path, is_menu=is_footer or not _MENUS.isdisjoint((tag, role)))
+        self._part()
+
+    def _take_within(self, node: LexborNode, tag: str, about: Mapping[str, str | None]) -> None:
+        """Take an element that stands within a line."""
+        title, target = about.get("title") or "", (about.get("href") or "").strip()
+        if tag == "img":
+            self._say(f" {about.get('alt') or title} ")
+        elif tag == "math" and (formula := about.get("alttext")):
+            self._say(formula)
+        elif tag == "math":
+            self.read(node.css_first("annotation") or node)
+        elif tag == "title" and not self._page.title:
+            self._page.title = self._inline(node)
+        elif tag != "svg":
+            self._links += [target] if target else []
+            self._in_link += bool(target)
+            self._around += bool(target and (about.get("accesskey") or about.get("rel") in _AROUND))
+            before, first = len(self._words), node.first_child
+            self.read(node)
+            if title and first is not None and first.tag == "img" and not "".join(self._words[before:]).strip():
+                self._say(title)  # of a picture without words
+            self._in_link -= bool(target)
+            self._say(f" ({title})" if tag == "abbr" and title else "")
+
+    # ------------------------------------------------------------------------------------------------------- words
+
+    def _say(self, text: str) -> None:
+        if not self._in_pre:
+            text = _SPACE.sub(" ", text)
+        stripped = text.strip()
+        if self._in_link:
+            if stripped in LINK_MARKS:
+                return
+            self._linked += len(stripped)
+        if not self._words:
+            self._begin = self._lines
+        if stripped or self._in_pre or (self._words and self._words[-1] != "\n"):
             self._words.append(text)
 
-    def _open(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if tag in _PARTING:
-            self._part(tag)
-        elif tag in _HEADINGS:
-            self._flush()
-            self._leave(_HEADINGS[tag])
-            self._heading = _HEADINGS[tag]
-        elif tag in _TABLE_PARTS:
-            self._open_table_part(tag, attributes)
-        elif tag == "title":
-            self._in_title = not self._title
-        elif tag == "pre":
-            self._flush()
-            self._in_pre += 1
-        elif tag == "a" and (target := attributes.get("href")):
-            (self._tables[-1].links if self._tables else self._links).append(target.strip())
-        elif tag == "img" and (alternative := attributes.get("alt")):
-            self._text(f" {alternative} ")
-        if anchor := attributes.get("id") or (attributes.get("name") if tag == "a" else None):
-            self._anchors.append(anchor)  # of what follows: whatever came before has its place by now
-
-    def _close(self, tag: str) -> None:
-        if tag in _PARTING:
-            self._part(tag)
-        elif tag in _HEADINGS:
-            self._end_heading()
-        elif tag in _TABLE_PARTS:
-            self._close_table_part(tag)
-        elif tag == "title":
-            self._in_title = False
-        elif tag == "pre":
-            self._flush()
-            self._in_pre = max(0, self._in_pre - 1)
-
-    def _cell(self) -> list[str] | None:
-        return self._tables[-1].cell if self._tables else None
-
-    def _part(self, tag: str) -> None:
-        """End a paragraph; in a cell or a heading a word, in code a line."""
-        cell = self._cell()
-        if cell is not None:
-            cell.append(" ")
-        elif self._in_pre and tag == "br":
-            self._words.append("\n")
-        elif self._heading is not None:
+    def _break(self) -> None:
+        """End a line; twice, and it is a paragraph that ends."""
+        if self._in_line:
             self._words.append(" ")
-        else:
+        elif self._in_pre:
+            self._say("\n")
+        elif self._words and self._words[-1] == "\n":
             self._flush()
+        elif self._words:
+            self._words.append("\n")
+
+    def _part(self) -> None:
+        """End a paragraph; within a line a word, in code a line."""
+        if self._in_line:
+            self._words.append(" ")
+        elif not self._in_pre:
+            self._flush()
+        elif self._words and not self._words[-1].endswith("\n"):
+            self._words.append("\n")
+
+    def _inline(self, node: LexborNode) -> str:
+        """Return the words of an element in one line."""
+        outer, self._words = self._words, []
+        self._in_line += 1
+        self.read(node)
+        self._in_line -= 1
+        words, self._words = "".join(self._words), outer
+        return _SPACE.sub(" ", words).strip()
 
     def _flush(self) -> None:
+        if not self._words and not self._links:
+            return
         words, self._words = "".join(self._words), []
-        text = words.strip("\n") if self._in_pre else _SPACE.sub(" ", words).strip()
+        text = words.strip("\n") if self._in_pre else _LINE_ENDS.sub("\n", re.sub("  +", " ", words)).strip()
         if text.strip() or (self._links and self._bare is None):  # the links of a heading wait for what it is above
-            self._add(text, self._begin, is_code=bool(self._in_pre))
+            lines = self._begin
+            if self._in_pre:
+                blank = len(words) - len(words.lstrip("\n"))
+                lines = _Lines(lines.first + blank, max(lines.last, lines.first + blank))
+            self._add(text, lines)
 
-    def _add(self, text: str, start: int, *, is_code: bool = False) -> None:
+    def _add(self, text: str, lines: _Lines) -> None:
+        place = self._place(lines)
+        self._append(Prose(text, place, self._taken_links(), is_code=self._in_pre), len(text))
+
+    def _append(self, block: Block, characters: int) -> None:
+        is_code = isinstance(block, Prose) and block.is_code
+        self._weights.append(_Weight(0 if is_code else len(block.links), self._linked, characters, self._around))
+        self._page.blocks.append(block)
+        self._linked = self._around = 0
+
+    def _taken_links(self) -> tuple[str, ...]:
         links, self._links = tuple(dict.fromkeys(self._links)), []
-        self._page.blocks.append(Prose(text, self._place(start), links, is_code=is_code))
+        return links
 
-    def _place(self, start: int) -> Place:
+    def _place(self, lines: _Lines) -> Place:
         self._bare = None
         anchors, self._anchors = tuple(self._anchors), []
-        return Place(tuple(words for _, words in self._path), span=Span(start, self._at), anchors=anchors)
+        span = self._span(*lines) if self._span is not None else None
+        return Place(tuple(words for _, words in self._path), span=span, anchors=anchors, line=lines.first)
 
-    def _end_heading(self) -> None:
-        if self._heading is None:
-            return
-        level, self._heading = self._heading, None
-        words = without_mark("".join(self._words))
-        self._words = []
+    # ---------------------------------------------------------------------------------------------------- headings
+
+    def _heading(self, node: LexborNode, level: int) -> None:
+        lines = self._lines
+        words = without_mark(self._inline(node))
+        self._linked = 0
         if words:
             self._path.append((level, words))
-            self._bare = self._begin
+            self._bare = lines
 
     def _leave(self, level: int) -> None:
         """Leave the headings from a level on; the last is a paragraph where nothing stands beneath it."""
@@ -194,130 +281,122 @@ class _HtmlReader:
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
 
-    # ----------------------------------------------------------------------------------------------------- tables
+    # -------------------------------------------------------------------------------------------------- navigation
 
-    def _open_table_part(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if self._too_deep or (tag == "table" and len(self._tables) == DEEPEST_TABLE):
-            self._too_deep += tag == "table"
-            self._part(tag)
+    def _end_region(self, first: int, path: list[tuple[int, str]], *, is_menu: bool) -> None:
+        """Mark what stands in an element that may be a menu, if it is one. Its headings end with it."""
+        weights = self._weights[first:]
+        characters = sum(weight.characters for weight in weights)
+        is_linked = sum(weight.linked for weight in weights) >= MOSTLY * characters > 0
+        if is_linked or (is_menu and characters <= SHORT):
+            if self._bare is not None and len(self._path) > len(path):
+                self._leave(self._path[-1][0])
+            self._path = path
+            self._mark(first, len(self._page.blocks))
+
+    def _mark(self, first: int, end: int) -> None:
+        blocks = self._page.blocks
+        for at in range(first, end):
+            blocks[at] = replace(blocks[at], place=replace(blocks[at].place, is_navigation=True))
+
+    # ------------------------------------------------------------------------------------------------------ tables
+
+    def _table(self, node: LexborNode) -> None:
+        rows = list(_rows(node))
+        caption = next((part for part in _children(node) if part.tag == "caption"), None)
+        is_grid = len(rows) >= LEAST <= max(len(row.cells) for row in rows) and self._tried < MOST_TRIED
+        if not is_grid or node.css_first("td h1, td h2, td h3"):
+            self.read(node)
             return
-        if tag == "table":
-            self._flush()
-            self._tables.append(_Table(self._at))
+        links, anchors, lines, linked = list(self._links), list(self._anchors), self._lines, self._linked
+        title = self._inline(caption) if caption else ""
+        said = [[cell._replace(text=self._inline(cell.node)) for cell in row.cells] for row in rows]
+        self._anchors += [node.id for row in rows for node in (row.node, *(cell.node for cell in row.cells)) if node.id]
+        full = [(row, texts) for row, texts in zip(rows, _spread(said), strict=True) if any(texts)]
+        texts = [texts for _, texts in full]
+        width = max(map(len, texts), default=0)
+        if len(texts) < LEAST or width < LEAST:  # the other cells are empty: they lay out the page
+            self._links, self._anchors, self._linked = links, anchors, linked
+            self._tried += 1
+            self.read(node)
+            self._tried -= 1
             return
-        if not self._tables:
-            return
-        table = self._tables[-1]
-        _end_cell(table)
-        if tag == "tr" or (not table.rows and tag != "caption"):
-            table.rows.append([])
-            table.heads.append(True)
-        if tag != "tr":
-            table.cell = []
-            table.is_head, table.is_caption = tag == "th", tag == "caption"
-            span = attributes.get("colspan", "1")
-            table.width = max(1, int(span)) if re.fullmatch("[0-9]{1,2}", span) else 1
-
-    def _close_table_part(self, tag: str) -> None:
-        if self._too_deep:
-            self._too_deep -= tag == "table"
-            self._part(tag)
-        elif self._tables:
-            _end_cell(self._tables[-1])
-            if tag == "table":
-                self._end_table()
-
-    def _end_table(self) -> None:
-        table = self._tables.pop()
-        _end_cell(table)
-        filled_rows = [(tuple(row), is_head) for row, is_head in zip(table.rows, table.heads, strict=True) if any(row)]
-        rows = [row for row, _ in filled_rows]
-        links = tuple(dict.fromkeys(table.links))
-        width = min(MOST_COLUMNS, max(map(len, rows), default=0))
-        if (outer := self._tables[-1] if self._tables else None) is not None:
-            outer.links += links  # a table within a table lays it out: its words are those of the cell
-            if outer.cell is not None:
-                outer.cell.append(f" {' '.join(cell for row in rows for cell in row)} ")
-        elif width >= LEAST and len(rows) >= LEAST:
-            header = rows.pop(0)[:width] if filled_rows[0][1] else ()
-            header = (*header, *(f"column_{at + 1}" for at in range(len(header), width)))
-            self._page.blocks.append(Grid(header, filled(rows, width), self._place(table.start), table.caption, links))
-        elif rows or links:
-            text = " ".join(cell for row in rows for cell in row)
-            self._page.blocks.append(Prose(text, self._place(table.start), links))
+        is_blank = rows[0].is_head and full[0][0] is not rows[0]  # as Markdown has to write a table without a head
+        header = [""] * width if is_blank else texts.pop(0) if full[0][0].is_head else []
+        header += [f"column_{at + 1}" for at in range(len(header), width)]
+        place = self._place(lines)
+        characters = sum(len(text) for row in (header, *texts) for text in row)
+        grid = Grid(tuple(header), filled(texts, width), place, title, self._taken_links())
+        self._append(grid, characters)
 
 
-def _end_cell(table: _Table) -> None:
-    if table.cell is None:
-        return
-    text = _SPACE.sub(" ", "".join(table.cell)).strip()
-    table.cell = None
-    if table.is_caption:
-        table.caption = text
-    elif table.rows:
-        row = table.rows[-1]
-        more = min(table.width, MOST_COLUMNS - len(row)) - 1  # columns that the cell spans besides its first
-        row += [text, *[text if len(text) * table.width <= MOST_SPANNED else ""] * more]
-        table.heads[-1] &= table.is_head
-
-
-# ------------------------------------------------------------------------------------------------------ tags and texts
-
-# A tag holds no other; what looks like one and does not end is text. Possessive, so that nothing is tried twice.
-_MARK = re.compile(
-    r"<(?:(?P<comment>!--)|(?P<other>[!?])"
-    r"|(?P<end>/?)(?P<tag>[a-zA-Z][a-zA-Z0-9:-]*+)(?P<rest>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>)"
-)
-_ATTRIBUTE = re.compile(r"([^\s=\"'/>]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"']+)))?")
-RAW = frozenset({"script", "style", "textarea", "xmp"})
-"""Elements whose content is no markup."""
-
-
-class HtmlToken(NamedTuple):
-    """A tag or a run of text. `tag` is empty for text, and begins with a slash where one ends."""
-
-    start: int
-    tag: str
+class _Cell(NamedTuple):
+    node: LexborNode
+    columns: int
+    rows: int
     text: str = ""
-    attributes: Mapping[str, str] = {}
-    is_empty: bool = False
-    """It closes itself, as tags do in XHTML and SVG."""
 
 
-def html_tokens(page: str) -> Iterator[HtmlToken]:
-    """Return the tags and texts of a page in order; entities are resolved, comments left out.
-
-    Takes time that grows with the page's length, whatever it holds. The standard library's parser takes minutes for a
-    few kilobytes of tags left open, and pages are other people's.
-    """
-    at = scanned = 0
-    while (mark := _MARK.search(page, scanned)) is not None:
-        end, token = _html_token(page, mark)
-        if token is None and end < 0:  # no markup after all
-            scanned = mark.end()
-            continue
-        if mark.start() > at:
-            yield HtmlToken(at, "", unescape(page[at : mark.start()]))
-        if token is not None:
-            yield token
-        at = scanned = end
-        if token is not None and token.tag in RAW and not token.is_empty:
-            close = re.compile(f"</{token.tag}\\b", re.IGNORECASE).search(page, at)
-            at = scanned = close.start() if close else len(page)
-    if at < len(page):
-        yield HtmlToken(at, "", unescape(page[at:]))
+class _Row(NamedTuple):
+    node: LexborNode
+    cells: list[_Cell]
+    is_head: bool
+    """It holds heads alone, or is in the head of its table."""
 
 
-def _html_token(page: str, mark: re.Match[str]) -> tuple[int, HtmlToken | None]:
-    """Return where a mark ends and what it says; -1 where it does not end."""
-    if mark["comment"]:
-        end = page.find("-->", mark.end())
-        return (len(page) if end < 0 else end + 3), None
-    if mark["other"]:
-        end = page.find(">", mark.end())
-        return (-1 if end < 0 else end + 1), None
-    tag = mark["end"] + mark["tag"].lower()
-    attributes: dict[str, str] = {}
-    for name, double, single, bare in () if mark["end"] else _ATTRIBUTE.findall(mark["rest"]):
-        attributes.setdefault(name.lower(), unescape(double or single or bare))
-    return mark.end(), HtmlToken(mark.start(), tag, "", attributes, is_empty=mark["rest"].endswith("/"))
+def _lines(mark: str) -> _Lines:
+    first, _, last = mark.partition("-")
+    return _Lines(int(first), int(last or first))
+
+
+def _is_seen(about: Mapping[str, str | None]) -> bool:
+    return about.get("hidden", "until-found") == "until-found"
+
+
+def _children(node: LexborNode) -> Iterator[LexborNode]:
+    child = node.first_child
+    while child is not None:
+        if child.is_element_node and _is_seen(child.attributes):
+            yield child
+        child = child.next
+
+
+def _rows(table: LexborNode) -> Iterator[_Row]:
+    for part in _children(table):
+        for row in [part] if part.tag == "tr" else _children(part) if part.tag != "caption" else ():
+            nodes = list(_children(row))
+            cells = [_Cell(node, _spanned(node, "colspan", 1), _spanned(node, "rowspan", 0)) for node in nodes]
+            if cells:
+                yield _Row(row, cells, part.tag == "thead" or all(node.tag == "th" for node in nodes))
+
+
+def _spanned(cell: LexborNode, name: str, least: int) -> int:
+    """Return how many rows or columns a cell spans; 0 are all that follow."""
+    value = cell.attributes.get(name) or ""
+    return max(least, int(value)) if re.fullmatch("[0-9]{1,4}", value) else 1
+
+
+def _spread(rows: Sequence[Sequence[_Cell]]) -> Iterator[list[str]]:
+    """Return the texts of rows in their columns, those of cells that span several in each of them."""
+    room = MOST_FILLED * sum(map(len, rows)) + MOST_SPANNED
+    waiting: dict[int, tuple[int, str]] = {}  # for a column the rows that are still to be filled, and with what
+    for number, cells in enumerate(rows):
+        room -= len(waiting)
+        row = {column: text for column, (_, text) in waiting.items()} if room > 0 else {}
+        waiting = {column: (left - 1, text) for column, (left, text) in waiting.items() if left > 1 and room > 0}
+        at, beyond = 0, []
+        for cell in cells:
+            while at in row:
+                at += 1
+            if at >= MOST_COLUMNS:
+                beyond.append(cell.text)
+                continue
+            down = min(cell.rows or len(rows), len(rows) - number)
+            again = cell.text if len(cell.text) * cell.columns * down <= MOST_SPANNED else ""
+            for column in range(at, min(at + cell.columns, MOST_COLUMNS)):
+                row.setdefault(column, cell.text if column == at else again)
+                if down > 1:
+                    waiting[column] = (down - 1, again)
+        if beyond:
+            row[MOST_COLUMNS - 1] = " ".join([row[MOST_COLUMNS - 1], *beyond])
+        yield [row.get(column, "") for column in range(max(row, default=-1) + 1)]
