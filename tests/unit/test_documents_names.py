@@ -219,9 +219,11 @@ def test_the_strongest_pairs_are_those_that_brute_force_finds(parts, strongest):
             mine.sort(key=lambda pair: (-round(weight[pair], 9), pair[0] if pair[1] == one else pair[1]))
             kept.update(mine[:most])
     found = shared_pairs(names, np.ones(len(names.names), np.bool_), strongest=strongest)
-    assert {(int(a), int(b)) for a, b, _ in zip(*found, strict=True)} == kept
-    for first, second, total in zip(*found, strict=True):
+    assert {(int(a), int(b)) for a, b, *_ in zip(*found, strict=True)} == kept
+    for first, second, total, shown in zip(*found, strict=True):
         assert total == pytest.approx(weight[first, second])
+        both = sorted({number[name] for name in members[first] & members[second]}, key=lambda at: -names.weights[at])
+        assert [name for name in shown.tolist() if name >= 0] == both[:5]
 
 
 def part(document, order, **properties):

@@ -11,9 +11,10 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.edges import EdgeBatch
+from orienteer.graph.edges import CodedColumn, EdgeBatch
 from orienteer.graph.names import CorpusNames
 from orienteer.graph.reserved import DOCUMENT, LINKS_TO, MENTIONS, NEXT, PART_OF, SHARES_NAMES
+from orienteer.index.arrays import begins_of, runs
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read.markdown import anchor_of
 from orienteer.records import Edge, JsonValue, Node
@@ -22,7 +23,6 @@ SHOWN = 5
 """Shared names that an edge lists, the rarest first."""
 LEAST_HOLDERS = 2
 """Chunks that a name stands in to join them."""
-_BATCH = 20_000
 _PAIRS = 1 << 22  # pairs that are weighed at once, to bound memory
 _MOST_REACHED = 1 << 23  # pairs that are weighed for the parts near new ones: about two seconds
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
@@ -47,9 +47,11 @@ def link_edges(nodes: Iterable[Node]) -> Iterator[Edge]:
     The nodes can be iterated again.
     """
     targets = Targets()
+    has_links = False
     for node in nodes:
         targets.add(node.id, node.type, node.name, node.properties.get("file"), node.properties.get("anchors"))
-    for node in nodes:
+        has_links = has_links or "links" in node.properties
+    for node in nodes if has_links else ():
         for target in targets.linked(node.id, node.properties.get("links"), str(node.properties.get("file", ""))):
             yield Edge(node.id, LINKS_TO, target)
 
@@ -176,11 +178,18 @@ def _mentioning(
 
 
 class Pairs(NamedTuple):
-    """Pairs of parts, each once, and what joins them weighs."""
+    """Pairs of parts, each once: columns of shape (pairs,)."""
 
     first: NDArray[np.int32]
     second: NDArray[np.int32]
     weight: NDArray[np.float64]
+    """The sum of the weights of the names that both have."""
+    names: NDArray[np.int32]
+    """(pairs, SHOWN): the rarest of these names, the rarest first; -1 in place of further ones."""
+
+    def take(self, at: NDArray[Any]) -> Pairs:  # Any: numbers or a mask
+        """Return some of the pairs."""
+        return Pairs(*(column[at] for column in self))
 
 
 def shared_edges(
@@ -195,30 +204,26 @@ def shared_edges(
     among = None if new is None else _near(names, is_rare, new)
     pairs = shared_pairs(names, is_rare, strongest=config.strongest, among=among)
     if new is not None:
-        is_wanted = new[pairs.first] | new[pairs.second]
-        pairs = Pairs(pairs.first[is_wanted], pairs.second[is_wanted], pairs.weight[is_wanted])
-    order = sorted(np.flatnonzero(is_rare).tolist(), key=lambda name: (-names.weights[name], names.names[name]))
-    place = np.full(len(names.names), -1, np.int64)
-    place[order] = np.arange(len(order))
-    written = [names.names[name] for name in order]
-    rare_names: list[frozenset[int]] = [frozenset()] * len(names.parts)
-    for part in range(len(names.parts)) if new is None else {*pairs.first.tolist(), *pairs.second.tolist()}:
-        members = names.of(part)
-        rare_names[part] = frozenset(place[members[is_rare[members]]].tolist())
+        pairs = pairs.take(new[pairs.first] | new[pairs.second])
+    if not len(pairs.first):
+        return
+    # Nearly all edges share one name, and many the same: what they say is made, and stored, once.
+    weight = pairs.weight.round(4)
+    code = np.unique(weight, return_inverse=True)[1].astype(np.int64)
+    for column in pairs.names.T:
+        code = np.unique(code * (len(names.names) + 1) + column + 1, return_inverse=True)[1]
+    examples = np.unique(code, return_index=True)[1]
+    extras: list[dict[str, JsonValue]] = [
+        {"weight": value, "properties": {"names": [names.names[name] for name in shown if name >= 0]}}
+        for value, shown in zip(weight[examples].tolist(), pairs.names[examples].tolist(), strict=True)
+    ]
     ids = [part.id for part in names.parts]
-    for low in range(0, len(pairs.first), _BATCH):
-        here = [column[low : low + _BATCH].tolist() for column in pairs]
-        extras: list[dict[str, JsonValue]] = [
-            {
-                "weight": round(weight, 4),
-                "properties": {
-                    "names": [written[name] for name in sorted(rare_names[first] & rare_names[second])[:SHOWN]]
-                },
-            }
-            for first, second, weight in zip(*here, strict=True)
-        ]
-        sources, targets = ([ids[part] for part in column] for column in here[:2])
-        yield EdgeBatch(sources, [SHARES_NAMES] * len(sources), targets, extras)
+    yield EdgeBatch(
+        CodedColumn(ids, pairs.first),
+        CodedColumn([SHARES_NAMES], np.zeros(len(code), np.int8)),
+        CodedColumn(ids, pairs.second),
+        CodedColumn(extras, code),
+    )
 
 
 def rare(names: CorpusNames, config: BuildConfig) -> NDArray[np.bool_]:
@@ -254,10 +259,13 @@ def shared_pairs(
     """
     size = len(names.parts)
     owner, member = _rare_names(names, is_rare)
+    rarest = sorted(np.flatnonzero(is_rare).tolist(), key=lambda name: (-names.weights[name], names.names[name]))
+    rank = np.zeros(len(names.names), np.int64)
+    rank[rarest] = np.arange(len(rarest))
+    member = member[np.argsort(owner.astype(np.int64) * len(rank) + rank[member])]  # the names of each part, the rarest first
     order = np.argsort(member, kind="stable")
     holders, ends = owner[order], np.cumsum(np.bincount(member, minlength=len(names.names)))
     starts = ends - np.bincount(member, minlength=len(names.names))
-    documents = np.array([part.document for part in names.parts], np.int64)
     if among is not None:
         owner, member = owner[among[owner]], member[among[owner]]
     reach = (ends - starts)[member]
@@ -265,11 +273,15 @@ def shared_pairs(
     for low, high in _blocks(owner, reach):
         own, named, width = owner[low:high], member[low:high], reach[low:high]
         at = np.repeat(starts[named] - (np.cumsum(width) - width), width) + np.arange(int(width.sum()))
-        pairs = _summed(np.repeat(own, width), holders[at], np.repeat(names.weights[named], width), size)
-        chosen.append(_strongest(pairs, documents, strongest))
+        chosen.append(_strongest(np.repeat(own, width), holders[at], np.repeat(named, width), names, strongest))
     if not chosen:
-        return Pairs(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
-    return _once(Pairs(*(np.concatenate(columns) for columns in zip(*chosen, strict=True))), size)
+        nothing = np.zeros(0, np.int32)
+        return Pairs(nothing, nothing, np.zeros(0), np.zeros((0, SHOWN), np.int32))
+    pairs = Pairs(*(np.concatenate(columns) for columns in zip(*chosen, strict=True)))
+    # Each pair once, the part that comes earlier first.
+    low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
+    _, at = np.unique(low.astype(np.int64) * size + high, return_index=True)
+    return Pairs(low, high, pairs.weight, pairs.names).take(at)
 
 
 def _blocks(owner: NDArray[np.int32], reach: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -286,32 +298,30 @@ def _blocks(owner: NDArray[np.int32], reach: NDArray[np.int64]) -> Iterator[tupl
         low = high
 
 
-def _summed(first: NDArray[Any], second: NDArray[Any], weight: NDArray[np.float64], size: int) -> Pairs:
-    """Add up what joins each two parts, a part and itself left out."""
-    apart = first != second
-    key = first[apart].astype(np.int64) * size + second[apart]
+def _strongest(
+    first: NDArray[np.int32], second: NDArray[np.int32], named: NDArray[np.int32], names: CorpusNames, most: int
+) -> Pairs:
+    """Add up the names that join each two parts, (names,) each, and keep the strongest pairs of each first part.
+
+    A part and itself are no pair. Ties go to the second part that comes earlier.
+    """
+    apart = np.flatnonzero(first != second)
+    key = first[apart].astype(np.int64) * len(names.parts) + second[apart]
     order = np.argsort(key, kind="stable")
-    key = key[order]
-    begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else np.zeros(0, np.int64)
-    total = np.add.reduceat(weight[apart][order], begins) if len(key) else np.zeros(0)
-    return Pairs((key[begins] // size).astype(np.int32), (key[begins] % size).astype(np.int32), total)
-
-
-def _strongest(pairs: Pairs, documents: NDArray[np.int64], most: int) -> Pairs:
-    """Keep the strongest pairs of each first part; ties go to the second that comes earlier."""
-    same = documents[pairs.first] == documents[pairs.second]
-    group = pairs.first.astype(np.int64) * 2 + same
+    named = named[apart[order]]
+    key, counts = runs(key[order])
+    begins = begins_of(counts)
+    weight = np.add.reduceat(names.weights[named], begins[:-1]) if len(key) else np.zeros(0)
+    first, second = (key // len(names.parts)).astype(np.int32), (key % len(names.parts)).astype(np.int32)
+    documents = np.array([part.document for part in names.parts], np.int64)
+    group = first.astype(np.int64) * 2 + (documents[first] == documents[second])
     # Equal sums of unequal order differ in their last bits: they are ties all the same.
-    order = np.lexsort((pairs.second, -pairs.weight.round(9), group))
+    order = np.lexsort((second, -weight.round(9), group))
     group = group[order]
-    begins = np.concatenate([[True], group[1:] != group[:-1]]) if len(group) else np.zeros(0, np.bool_)
-    place = np.arange(len(group)) - np.maximum.accumulate(np.where(begins, np.arange(len(group)), 0))
+    group_counts = runs(group)[1]
+    place = np.arange(len(group)) - np.repeat(begins_of(group_counts)[:-1], group_counts)
     strongest = order[place < np.where(group & 1, max(1, most // 3), most)]
-    return Pairs(pairs.first[strongest], pairs.second[strongest], pairs.weight[strongest])
-
-
-def _once(pairs: Pairs, size: int) -> Pairs:
-    """Keep each pair once, the part that comes earlier first."""
-    low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
-    _, at = np.unique(low.astype(np.int64) * size + high, return_index=True)
-    return Pairs(low[at], high[at], pairs.weight[at])
+    further = np.arange(SHOWN)
+    at = begins[strongest, None] + further
+    shown = np.where(further < counts[strongest, None], named[np.minimum(at, len(named) - 1)] if len(named) else -1, -1)
+    return Pairs(first[strongest], second[strongest], weight[strongest], shown.astype(np.int32))
