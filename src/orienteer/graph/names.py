@@ -166,20 +166,20 @@ def corpus_names(
 ) -> CorpusNames:
     """Return the names in at least two chunks or a title, but not in too many; without a share, all names.
 
-    `parts` are those that the scan has read, by number; `titles` are looked up in the texts, as `surfaces` returns them.
+    `parts` are those that the scan has read, by number; `titles` are looked up in the texts: `surfaces` of titles.
     """
     numbers, count = WordNumbers(), len(parts)
     written: dict[int, tuple[int, str]] = {}  # by name: the first part with it, and how that writes it
     titled: dict[int, list[int]] = {}
     own = list(dict.fromkeys(surface for part in parts for title in part.titles for surface in surfaces(title)))
     title_numbers = dict(zip(own, numbers.number(keys_of(own))[0].tolist(), strict=True))
-    for at, part in enumerate(parts):
-        for title in part.titles:
+    for place, document_part in enumerate(parts):
+        for title in document_part.titles:
             for surface in surfaces(title):
                 number = title_numbers[surface]
-                written.setdefault(number, (at, " ".join(title.split())))
-                if at not in titled.setdefault(number, []):
-                    titled[number].append(at)
+                written.setdefault(number, (place, " ".join(title.split())))
+                if place not in titled.setdefault(number, []):
+                    titled[number].append(place)
     pairs = [np.array([part * _NAMES + name for name, several in titled.items() for part in several], np.int64)]
     mentions = [np.zeros((4, 0), np.int64)]
     for texts in scan.names(titles, case):

@@ -12,8 +12,10 @@ arithmetic over these.
 from __future__ import annotations
 
 import tempfile
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,7 @@ _GAPS = ("", " ", ". ", " & ", ". & ", "'", "’", "-")
 _OTHER, _PLAIN, _STOP, _AND, _STOP_AND, _GLUE = range(6)
 _GAP, _FIRST, _BREAK = 7, 8, 16
 _BATCH = 1 << 20  # characters that are read at once
+_KEPT = 1 << 24  # bytes of words that are kept in memory
 _JOINED = 2  # words that join two parts of a name, at most
 
 
@@ -244,10 +247,10 @@ class _Rules:
                 is_here &= ~self._is_common[folds[at]]
             size_at[at[is_here]] = size
         starts, end = list[int](), 0
-        for at in np.flatnonzero(size_at).tolist():
-            if at >= end:
-                starts.append(at)
-                end = at + int(size_at[at])
+        for start in np.flatnonzero(size_at).tolist():
+            if start >= end:
+                starts.append(start)
+                end = start + int(size_at[start])
         chosen = np.array(starts, np.int64)
         return chosen, size_at[chosen], np.ones(len(chosen), np.bool_)
 
@@ -260,19 +263,21 @@ class _Rules:
 
     def _run_places(self, tokens: _Tokens, folds: Indexes) -> tuple[Indexes, Indexes, Flags]:
         """Return where runs of capitalised words stand, and the parts that joining words divide them into."""
-        forms, gaps = tokens.forms, tokens.marks & _GAP
+        forms, gaps = tokens.forms, tokens.marks & np.uint8(_GAP)
         # A unit is a word with a capital and what an apostrophe or a hyphen joins to it: `O'Brien`, but `Queen` of
         # `Queen's`.
         is_glued = (gaps >= _GLUE) & ~self._is_s[forms]
         chain = np.cumsum(~is_glued) - 1
         starts = np.flatnonzero(self._is_capital[forms])
         starts = starts[np.diff(chain[starts], prepend=-1) > 0]  # the first of its chain
+        if not len(starts):
+            return starts, starts, np.zeros(0, np.bool_)
         ends = np.append(np.flatnonzero(~is_glued)[1:], len(forms))[chain[starts]]
         is_linked, is_joined = self._links(forms, gaps, starts, ends)
         heads = np.flatnonzero(~is_linked)  # the first unit of each run
         tails = np.append(heads[1:], len(starts))
         heads += self._is_dropped(tokens, folds, starts, ends, heads, tails - heads == 1)
-        first, size = starts[heads.clip(max=max(0, len(starts) - 1))], tails - heads
+        first, size = starts[heads.clip(max=len(starts) - 1)], tails - heads
         is_word = (size == 1) & (ends[tails - 1] - first == 1)
         stays = (size > 0) & ~(is_word & self._is_common[folds[first]])
         heads, tails = heads[stays], tails[stays]
@@ -324,7 +329,7 @@ class _Rules:
         is_word = (end - first == 1) & (is_alone | ((after != _STOP) & (after != _STOP_AND)))
         is_common = is_word & self._is_common[folds[first]]
         is_unknown = is_alone & (~is_word | self._is_unknown[folds[first]])
-        return (is_common | is_unknown) & (tokens.marks[first] & _FIRST > 0)
+        return np.asarray((is_common | is_unknown) & (tokens.marks[first] & _FIRST > 0))
 
 
 def _counted(sizes: Indexes) -> Indexes:
@@ -355,13 +360,14 @@ class NamedTexts(NamedTuple):
 class NameScan:
     """Reads texts once, and finds the names in them as often as titles and counts of words are known.
 
-    What was read is kept in a temporary file: five bytes a word.
+    What was read is kept in a temporary file, where it is much: five bytes a word.
     """
 
     def __init__(self) -> None:
         self._vocabulary = _Vocabulary()
         self._counts = np.zeros(0, np.int64)  # by form, without the first words of sentences
-        self._spool = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as this
+        self._spool = tempfile.SpooledTemporaryFile(_KEPT)  # noqa: SIM115  it lives as long as this
+        weakref.finalize(self, self._spool.close)
         self._batches: list[tuple[Indexes, Texts]] = []  # the first word of each text
         self._waiting: list[tuple[str, bool, int, int, int]] = []
         self._size = 0
@@ -383,8 +389,7 @@ class NameScan:
         counted = np.bincount(tokens.forms[counts], minlength=len(self._vocabulary.written))
         counted[: len(self._counts)] += self._counts
         self._counts = counted
-        tokens.forms.tofile(self._spool)
-        tokens.marks.tofile(self._spool)
+        self._spool.write(tokens.forms.tobytes() + tokens.marks.tobytes())
         self._batches.append((tokens.firsts, Texts(*(np.array(column, np.int32) for column in where))))
 
     @property
@@ -404,19 +409,22 @@ class NameScan:
         rules = _Rules(self._vocabulary, titles, case)
         self._spool.seek(0)
         for firsts, texts in self._batches:
-            forms, marks = (np.fromfile(self._spool, kind, int(firsts[-1])) for kind in (np.int32, np.uint8))
+            size = int(firsts[-1])
+            forms = np.frombuffer(self._spool.read(4 * size), np.int32)
+            marks = np.frombuffer(self._spool.read(size), np.uint8)
             found = rules.find(_Tokens(forms, marks, firsts), texts.column >= 0)
             at = np.searchsorted(firsts, found.starts, side="right") - 1
 
-            def written(name: int, found: Found = found, forms: Any = forms, marks: Any = marks) -> str:
-                start, size = int(found.starts[name]), int(found.sizes[name])
-                own = [self._vocabulary.written[form] for form in forms[start : start + size].tolist()]
-                if found.is_title[name]:
-                    return " ".join(own)
-                gaps = (_GAPS[mark & _GAP] for mark in marks[start + 1 : start + size].tolist())
-                return own[0] + "".join(gap + word for gap, word in zip(gaps, own[1:], strict=True))
+            written = partial(self._written, _Tokens(forms, marks, firsts), found)
+            yield NamedTexts(found, texts.part[at], texts.row[at], texts.column[at], written)
 
-            yield NamedTexts(found, *(column[at] for column in texts), written)
+    def _written(self, tokens: _Tokens, found: Found, name: int) -> str:
+        start, size = int(found.starts[name]), int(found.sizes[name])
+        own: list[str] = [self._vocabulary.written[form] for form in tokens.forms[start : start + size].tolist()]
+        if found.is_title[name]:
+            return " ".join(own)
+        gaps = (_GAPS[mark & _GAP] for mark in tokens.marks[start + 1 : start + size].tolist())
+        return own[0] + "".join(gap + word for gap, word in zip(gaps, own[1:], strict=True))
 
 
 def names_in(text: str, case: CaseCounts | None = None) -> list[str]:

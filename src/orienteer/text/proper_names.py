@@ -16,7 +16,12 @@ LEAST_CHUNKS = 20
 LONGEST_TITLE = 300  # characters; anything longer is a text
 _WORD = re.compile(r"\w+")
 _BRACKETED = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")
-PARTICLES = frozenset("of the de la le du des del della di da do dos van der den von zu zur y e el al bin ibn".split())
+PARTICLES = frozenset(
+    [
+        *("of", "the", "de", "la", "le", "du", "des", "del", "della", "di", "da", "do", "dos", "van", "der", "den"),
+        *("von", "zu", "zur", "y", "e", "el", "al", "bin", "ibn"),
+    ]
+)
 """Words that join the capitalised words of a name."""
 OPENING = frozenset(
     [

@@ -262,7 +262,8 @@ def shared_pairs(
     rarest = sorted(np.flatnonzero(is_rare).tolist(), key=lambda name: (-names.weights[name], names.names[name]))
     rank = np.zeros(len(names.names), np.int64)
     rank[rarest] = np.arange(len(rarest))
-    member = member[np.argsort(owner.astype(np.int64) * len(rank) + rank[member])]  # the names of each part, the rarest first
+    # The names of each part, the rarest first.
+    member = member[np.argsort(owner.astype(np.int64) * len(rank) + rank[member])]
     order = np.argsort(member, kind="stable")
     holders, ends = owner[order], np.cumsum(np.bincount(member, minlength=len(names.names)))
     starts = ends - np.bincount(member, minlength=len(names.names))
@@ -279,9 +280,9 @@ def shared_pairs(
         return Pairs(nothing, nothing, np.zeros(0), np.zeros((0, SHOWN), np.int32))
     pairs = Pairs(*(np.concatenate(columns) for columns in zip(*chosen, strict=True)))
     # Each pair once, the part that comes earlier first.
-    low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
-    _, at = np.unique(low.astype(np.int64) * size + high, return_index=True)
-    return Pairs(low, high, pairs.weight, pairs.names).take(at)
+    first, second = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
+    once = np.unique(first.astype(np.int64) * size + second, return_index=True)[1]
+    return Pairs(first, second, pairs.weight, pairs.names).take(once)
 
 
 def _blocks(owner: NDArray[np.int32], reach: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
