@@ -221,7 +221,10 @@ def test_the_strongest_pairs_are_those_that_brute_force_finds(parts, strongest):
     assert {(int(a), int(b)) for a, b, *_ in zip(*found, strict=True)} == kept
     for first, second, total, shown in zip(*found, strict=True):
         assert total == pytest.approx(weight[first, second])
-        both = sorted({number[name] for name in members[first] & members[second]}, key=lambda at: -names.weights[at])
+        both = sorted(
+            {number[name] for name in members[first] & members[second]},
+            key=lambda at: (-names.weights[at], names.names[at]),
+        )
         assert [name for name in shown.tolist() if name >= 0] == both[:5]
 
 
