@@ -10,6 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from itertools import groupby
 
+import numpy as np
+from numpy.typing import NDArray
+
 from orienteer.elements import JsonValue
 
 _CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -29,6 +32,9 @@ _ABBREVIATIONS = frozenset(
     ]
 )
 """Words whose full stop ends no sentence."""
+_ASCII = 128
+_LIMITS = (1 << 40, 1, 4, 1 << 40, 8)
+"""Characters of one token, by kind: a run of spaces is none."""
 _TAIL = 24  # characters before a full stop that are searched for an abbreviation: more than the longest one has
 
 
@@ -41,6 +47,39 @@ def _token() -> re.Pattern[str]:
 def tokens(text: str) -> int:
     """Count tokens: each eight letters of a word, four digits, mark, or character of a script without spaces is one."""
     return len(_token().findall(text))
+
+
+def token_starts(text: str) -> NDArray[np.bool_]:
+    """Return which characters of a text begin a token: (characters,). Of a long text it is quicker to count these."""
+    codes = np.frombuffer(text.encode("utf-32-le", errors="surrogatepass"), "<u4")
+    kinds = _ascii_kinds().take(codes, mode="clip")
+    others = np.flatnonzero(codes >= _ASCII)
+    if len(others):
+        distinct, number = np.unique(codes[others], return_inverse=True)
+        kinds[others] = np.array([_kind(chr(code)) for code in distinct.tolist()], np.uint8)[number]
+    starts = np.ones(len(codes), np.bool_)
+    starts[1:] = kinds[1:] != kinds[:-1]
+    begins = np.flatnonzero(starts)
+    limits = np.array(_LIMITS)[kinds[begins]]
+    counts = (np.diff(np.append(begins, len(codes))) - 1) // limits  # further tokens of each run
+    further = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + 1
+    starts[np.repeat(begins, counts) + further * np.repeat(limits, counts)] = True
+    return starts & (kinds > 0)
+
+
+def _kind(character: str) -> int:
+    """Return the index in `_LIMITS` of a character's kind: a space, another mark, a digit, `_`, or a letter."""
+    if character.isspace():
+        return 0
+    if character == "_":
+        return 3
+    match = _token().match(character * 2)
+    return 1 if match is None or match.end() < 2 else 2 if character.isdecimal() else 4
+
+
+@cache
+def _ascii_kinds() -> NDArray[np.uint8]:
+    return np.array([_kind(chr(code)) for code in range(_ASCII)], np.uint8)
 
 
 def split(text: str) -> Iterator[str]:

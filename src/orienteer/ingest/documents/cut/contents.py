@@ -48,4 +48,4 @@ def is_contents(text: str, links: Sequence[str]) -> bool:
 
 def _leaders(text: str) -> int:
     """Return how many runs of dots lead to a number, wherever lines end: a PDF often has none."""
-    return len(re.findall(rf"{_DOTS}\d{{1,4}}\b", text))
+    return len(re.findall(rf"{_DOTS}\d{{1,4}}\b", text)) if text.count(".") >= 4 * LEAST_LINES else 0

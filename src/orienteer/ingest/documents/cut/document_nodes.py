@@ -91,7 +91,7 @@ def _chunk(document: Document, order: int, chunk: ProseChunk) -> Node:
     properties: dict[str, JsonValue] = {
         **_source(document, order, Place(chunk.headings, chunk.page, chunk.span, chunk.anchors), chunk.links),
         "tokens": chunk.tokens,
-        **({"lines": list(chunk.lines)} if chunk.lines else {}),
+        **({"lines": chunk.lines} if chunk.lines else {}),
         **({CONTENTS: True} if chunk.is_navigation or is_contents(chunk.text, chunk.links) else {}),
     }
     return Node(part_id(document.id, order), CHUNK, _name(document.title, chunk.headings), chunk.text, (), properties)

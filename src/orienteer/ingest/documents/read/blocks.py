@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -102,7 +103,7 @@ class Page:
 
 def lined(blocks: Iterable[Block], text: str) -> list[Block]:
     """Return the blocks of a text, each with the line that its span begins on."""
-    ends = [at for at, character in enumerate(text) if character == "\n"]
+    ends = [match.start() for match in re.finditer("\n", text)]
     return [
         block
         if block.place.span is None
