@@ -34,7 +34,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.name_scan import CaseCounts, NameScan
 from orienteer.index.postings import Layout
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.pairs import Targets, Touched, mention_edges, order_edges, shared_edges
+from orienteer.ingest.documents.join.pairs import PlainEdge, Targets, Touched, mention_edges, order_edges, shared_edges
 from orienteer.ingest.documents.join.shelved import ShelfMark, Shelved, mark_of
 from orienteer.records import Edge, Node
 from orienteer.text.proper_names import idf, key_of, most_chunks, surfaces
@@ -63,7 +63,7 @@ class ChangedNodes:
 class LinkChange(NamedTuple):
     """The edges of hyperlinks that come, and those between nodes that stay that go."""
 
-    edges: list[Edge]
+    edges: list[PlainEdge]
     lost: list[tuple[int, str, int]]
     """As in `Revision.lost`."""
 
@@ -77,7 +77,7 @@ class Increment:
         self._stays = np.ones(len(shelved.rows), np.bool_)  # (n,): by place
         self._stays[changed.gone] = False
 
-    def order_edges(self) -> Iterator[Edge]:
+    def order_edges(self) -> Iterator[PlainEdge]:
         """Return the edges of order that come."""
         return (edge for edge in order_edges(self._changed.now) if {edge.source, edge.target} & self._new.keys())
 
@@ -91,7 +91,7 @@ class Increment:
             return LinkChange([], [])
         targets = self._targets()
         edges = [
-            Edge(node.id, LINKS_TO, target)
+            PlainEdge(node.id, LINKS_TO, target)
             for node in self._new.values()
             for target in targets.linked(node.id, node.properties.get("links"), str(node.properties.get("file", "")))
         ]
@@ -108,7 +108,7 @@ class Increment:
                 around = arrays.adjacency.entries(np.array([row], np.int32), kinds).neighbor.tolist()
                 had = {arrays.ids[other]: other for other in around}
             staying = {node_id: other for node_id, other in had.items() if self._row_stays(other)}
-            edges += [Edge(node_id, LINKS_TO, target) for target in now if target not in staying]
+            edges += [PlainEdge(node_id, LINKS_TO, target) for target in now if target not in staying]
             lost += [(row, LINKS_TO, other) for target, other in staying.items() if target not in now]
         return LinkChange(edges, lost)
 

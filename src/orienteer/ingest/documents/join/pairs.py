@@ -29,19 +29,27 @@ _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
 _ENDINGS = ("", ".md", ".markdown", ".mdx", ".html", ".htm", "/index.md", "/README.md", "/index.html")
 
 
-def order_edges(nodes: Iterable[Node]) -> Iterator[Edge]:
+class PlainEdge(NamedTuple):
+    """An edge that says nothing but its type: a build has hundreds of thousands."""
+
+    source: str
+    type: str
+    target: str
+
+
+def order_edges(nodes: Iterable[Node]) -> Iterator[PlainEdge]:
     """Return the edges of parts to their documents, and of each part to the next."""
     before: Node | None = None
     for node in nodes:
         document = node.properties.get("document")
         if isinstance(document, str) and node.type != DOCUMENT:
-            yield Edge(node.id, PART_OF, document)
+            yield PlainEdge(node.id, PART_OF, document)
             if before is not None and before.properties.get("document") == document:
-                yield Edge(before.id, NEXT, node.id)
+                yield PlainEdge(before.id, NEXT, node.id)
         before = node
 
 
-def link_edges(nodes: Iterable[Node]) -> Iterator[Edge]:
+def link_edges(nodes: Iterable[Node]) -> Iterator[PlainEdge]:
     """Return the edges that hyperlinks within the documents make; those that lead elsewhere make none.
 
     The nodes can be iterated again.
@@ -53,7 +61,7 @@ def link_edges(nodes: Iterable[Node]) -> Iterator[Edge]:
         has_links = has_links or "links" in node.properties
     for node in nodes if has_links else ():
         for target in targets.linked(node.id, node.properties.get("links"), str(node.properties.get("file", ""))):
-            yield Edge(node.id, LINKS_TO, target)
+            yield PlainEdge(node.id, LINKS_TO, target)
 
 
 class Targets:
@@ -65,6 +73,8 @@ class Targets:
         self._stems: dict[str, str] = {}
         """Files by what a wiki link may call them: a name without its ending, a title."""
         self._anchors: dict[tuple[str, str], str] = {}
+        self._resolved: dict[tuple[str, str], str | None] = {}
+        """Files by the path of a link and the folder that it stands in."""
 
     def add(self, node_id: str, kind: str, name: str, file: JsonValue, anchors: JsonValue) -> None:
         """Take in a node, in the order of the shelf: the first of several with one name or anchor has it."""
@@ -95,6 +105,11 @@ class Targets:
 
     def _file(self, path: str, file: str) -> str | None:
         start = "" if path.startswith("/") else posixpath.dirname(file)
+        if (start, path) not in self._resolved:
+            self._resolved[start, path] = self._resolve(start, path)
+        return self._resolved[start, path]
+
+    def _resolve(self, start: str, path: str) -> str | None:
         whole = posixpath.normpath(posixpath.join(start, path.lstrip("/")))
         spellings = [whole + ending for ending in _ENDINGS]
         if whole.endswith(".html"):  # a page as it is published, of a source in Markdown

@@ -18,7 +18,7 @@ from orienteer.graph.pieces.incidence import PIECE, write_names
 from orienteer.graph.reserved import SYMMETRIC, WEIGHTED
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.pairs import link_edges, mention_edges, order_edges, shared_edges
+from orienteer.ingest.documents.join.pairs import PlainEdge, link_edges, mention_edges, order_edges, shared_edges
 from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
 from orienteer.ingest.documents.join.statistics import statistics
 from orienteer.records import Edge, Node
@@ -141,11 +141,11 @@ def weights_of(batch: EdgeBatch) -> Iterator[tuple[str, float]]:
             yield kind, weight
 
 
-def batches(edges: Iterable[Edge]) -> Iterator[EdgeBatch]:
+def batches(edges: Iterable[Edge | PlainEdge]) -> Iterator[EdgeBatch]:
     """Return edges as the builder takes them."""
     stream = iter(edges)
     while some := list(islice(stream, _BATCH)):
-        extras = [edge.extras for edge in some]
+        extras = [edge.extras if isinstance(edge, Edge) else {} for edge in some]
         yield EdgeBatch(
             sources=[edge.source for edge in some],
             types=[edge.type for edge in some],
