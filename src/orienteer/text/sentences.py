@@ -19,7 +19,9 @@ _CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = rf"[^\W\d_{_CJK}]{{1,8}}|\d{{1,4}}|[{_CJK}]|[^\w\s]|_+"
 # A sentence ends with its mark and the quotes and brackets that close after it, before a space. In scripts without
 # spaces it ends with its mark.
-_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？]+[」』”’）]*")
+_WESTERN = r"[.!?…][.!?…]*+[\"'”’»)\]]*+(?=\s)"
+_END = re.compile(_WESTERN)  # a pattern that begins with one set of characters is searched for six times as fast
+_END_ANYWHERE = re.compile(rf"{_WESTERN}|[。！？]+[」』”’）]*")
 _BEGIN = re.compile(r"\s+[\"'“‘«(\[]*(\w)")
 _SHORT = re.compile(r"(?:^|[\s(\[\"'“‘])((?:[A-Za-z]\.)*[A-Za-z]|[A-Za-z]{2,6})\.$")
 _ABBREVIATIONS = frozenset(
@@ -85,7 +87,8 @@ def _ascii_kinds() -> NDArray[np.uint8]:
 def split(text: str) -> Iterator[str]:
     """Yield the sentences of a text, in order, without the space between them."""
     start = 0
-    for mark in _END.finditer(text):
+    is_western = text.isascii() or not any(mark in text for mark in "。！？")
+    for mark in (_END if is_western else _END_ANYWHERE).finditer(text):
         end = mark.end()
         if mark[0][0] not in "。！？":
             # A lower-case letter follows no end of a sentence, nor is a title's or an initial's full stop one.
