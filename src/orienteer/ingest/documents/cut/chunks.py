@@ -125,7 +125,7 @@ class ProseChunk(NamedTuple):
 def prose_chunks(
     blocks: Iterable[Prose], config: BuildConfig, embedder: Embedder | None = None
 ) -> Iterator[ProseChunk]:
-    """Cut prose into chunks, in order: semantically where there is an embedder, else by tokens."""
+    """Cut prose into chunks, in order: by meaning with an embedder, else by tokens."""
     whole = list(paragraphs(blocks))
     if embedder is None:
         parts = _by_tokens(split_sections(whole, config.tokens), config.tokens, config.overlap)
