@@ -169,7 +169,7 @@ def corpus_names(
     `parts` are those that the scan has read, by number; `titles` are looked up in the texts: `surfaces` of titles.
     """
     numbers, count = WordNumbers(), len(parts)
-    written: dict[int, tuple[int, str]] = {}  # by name: the first part with it, and how that writes it
+    written: dict[int, tuple[int, int, str]] = {}  # by name: the first part with it, where, and how that writes it
     titled: dict[int, list[int]] = {}
     own = list(dict.fromkeys(surface for part in parts for title in part.titles for surface in surfaces(title)))
     title_numbers = dict(zip(own, numbers.number(keys_of(own))[0].tolist(), strict=True))
@@ -177,7 +177,7 @@ def corpus_names(
         for title in document_part.titles:
             for surface in surfaces(title):
                 number = title_numbers[surface]
-                written.setdefault(number, (place, " ".join(title.split())))
+                written.setdefault(number, (place, len(written) - _NAMES, " ".join(title.split())))
                 if place not in titled.setdefault(number, []):
                     titled[number].append(place)
     pairs = [np.array([part * _NAMES + name for name, several in titled.items() for part in several], np.int64)]
@@ -188,7 +188,7 @@ def corpus_names(
         for name, first in zip(*(column.tolist() for column in np.unique(names, return_index=True)), strict=True):
             part = int(texts.part[first])
             if name not in written or part < written[name][0]:
-                written[name] = part, texts.written(first)
+                written[name] = part, first, texts.written(first)
         # A mention counts once in a row.
         at = np.flatnonzero(texts.names.is_title)
         columns = np.stack([texts.part[at], names[at], texts.row[at], texts.column[at]])
@@ -199,22 +199,25 @@ def corpus_names(
     is_title = np.zeros(len(counts), np.bool_)
     is_title[list(titled)] = True
     keep = (counts > 0) if share is None else is_telling(counts, is_title, count, share)
-    renumbered = np.where(keep, np.cumsum(keep) - 1, -1)
-    remains, kept = keep[member], np.flatnonzero(keep).tolist()
+    kept = sorted(np.flatnonzero(keep).tolist(), key=lambda name: written[name][:2])  # as they come in the corpus
+    renumbered = np.full(len(keep), -1, np.int64)
+    renumbered[kept] = np.arange(len(kept))
+    remains = keep[member]
+    held = np.sort(owner[remains] * _NAMES + renumbered[member[remains]])
     surface_of = {number: surface for surface, number in title_numbers.items()}
     return CorpusNames(
         parts=tuple(parts),
-        names=tuple(written[name][1] for name in kept),
-        weights=np.array([idf(int(number), count) for number in counts[keep]], np.float64),
-        begins=begins_of(np.bincount(owner[remains], minlength=count)),
-        members=renumbered[member[remains]].astype(np.int32),
+        names=tuple(written[name][2] for name in kept),
+        weights=np.array([idf(int(number), count) for number in counts[kept]], np.float64),
+        begins=begins_of(np.bincount(held // _NAMES, minlength=count)),
+        members=(held % _NAMES).astype(np.int32),
         titled={int(renumbered[old]): tuple(several) for old, several in titled.items() if keep[old]},
         mentions=tuple(
             Mention(part, int(renumbered[name]), row if row >= 0 else None, column if column >= 0 else None)
             for part, name, row, column in np.concatenate(mentions, 1).T.tolist()
             if keep[name]
         ),
-        keys=tuple(surface_of.get(name) or key_of(written[name][1]) for name in kept),
+        keys=tuple(surface_of.get(name) or key_of(written[name][2]) for name in kept),
     )
 
 

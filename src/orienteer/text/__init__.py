@@ -12,7 +12,7 @@ __getattr__, __dir__, __all__ = face(
         "proper_names": "idf as name_idf, most_chunks, surfaces as title_surfaces",
         "sentences": (
             "CHARACTERS_A_TOKEN_OF_IDS, Phrases as PhraseRanking, snippet, split as split_sentences, "
-            "tokens as count_tokens"
+            "token_starts, tokens as count_tokens"
         ),
         "tokenizer": "plural, Tokenizer",
     },

@@ -89,21 +89,20 @@ def _cut(paragraph: Sentence, most: int) -> Iterator[Sentence]:
     if starts is None:
         yield paragraph
         return
-    parts = whole.split("\n") if paragraph.is_code else split(whole)
     links, last, end, line = paragraph.links, 0, 0, paragraph.line
-    for part in parts:
+    for part in whole.split("\n") if paragraph.is_code else split(whole):
         begin = whole.find(part, end)
-        is_short = np.count_nonzero(starts[begin : begin + len(part)]) <= most
-        for piece in (part,) if is_short else pieces(part, most):
+        count = int(np.count_nonzero(starts[begin : begin + len(part)]))
+        for piece in (part,) if count <= most else pieces(part, most):
             text = piece if paragraph.is_code else piece.strip()
             if not text.strip():
                 continue
-            begin = whole.find(text, end)
+            if count > most:
+                begin = whole.find(text, end)
             line = line and line + whole.count("\n", last, begin)
-            is_line = not end or paragraph.is_code or "\n" in whole[end:begin]
+            joint = "\n" if not end or paragraph.is_code or "\n" in whole[end:begin] else " "
             last, end = begin, begin + len(text)
-            count = int(np.count_nonzero(starts[begin:end])) if is_short else tokens(piece)
-            yield Sentence(text, paragraph.place, count, "\n" if is_line else " ", links, line)
+            yield Sentence(text, paragraph.place, count if count <= most else tokens(piece), joint, links, line)
             links = ()
 
 

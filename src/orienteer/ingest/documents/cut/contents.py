@@ -34,10 +34,12 @@ def is_contents(text: str, links: Sequence[str]) -> bool:
     >>> is_contents("Fees are due in May.\\nThey are paid at the office of the harbour.", ())
     False
     """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
     if _leaders(text) >= LEAST_LINES and not _SENTENCE.search(_LEADER.sub("", text)):
         return True
-    if len(lines) < LEAST_LINES or _SENTENCE.search(text):
+    if text.count("\n") < LEAST_LINES - 1 or _SENTENCE.search(text):  # nearly every passage
+        return False
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) < LEAST_LINES:
         return False
     least = MOSTLY * len(lines)
     for pattern in (_LEADER, _PLACES, _NUMBERED):

@@ -174,7 +174,8 @@ class Ration:
     def blocks(self) -> Iterator[Block]:
         """Return the blocks of the document, and count their characters on the way."""
         for block in self.document.blocks:
-            self._taken += sum(map(len, (*block.links, *block.place.anchors)))
+            if block.links or block.place.anchors:
+                self._taken += sum(map(len, (*block.links, *block.place.anchors)))
             if isinstance(block, Prose):
                 self._taken += len(block.text)
                 yield block
