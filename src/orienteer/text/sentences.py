@@ -18,8 +18,8 @@ from orienteer.elements import JsonValue
 _CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = rf"[^\W\d_{_CJK}]{{1,8}}|\d{{1,4}}|[{_CJK}]|[^\w\s]|_+"
 # A sentence ends with its mark and the quotes and brackets that close after it, before a space. In scripts without
-# spaces it ends with its mark.
-_WESTERN = r"[.!?…][.!?…]*+[\"'”’»)\]]*+(?=\s)"
+# spaces it ends with its mark. No run of marks is tried from its middle.
+_WESTERN = r"[.!?…](?<![.!?…]{2})[.!?…]*+[\"'”’»)\]]*+(?=\s)"
 _END = re.compile(_WESTERN)  # a pattern that begins with one set of characters is searched for six times as fast
 _END_ANYWHERE = re.compile(rf"{_WESTERN}|[。！？]+[」』”’）]*")
 _BEGIN = re.compile(r"\s+[\"'“‘«(\[]*(\w)")
