@@ -114,19 +114,18 @@ class CorpusNames:
 
 
 def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME_SHARE) -> CorpusNames:
-    """Find the names in all nodes. `nodes` is iterated twice if a document among them has no title.
-
-    A name in more than this share of the chunks, and in more than 20 chunks, is dropped.
-    """
-    scan = NameScan()
+    """Find the names in all nodes; one in more than this share of the chunks, and in more than 20, is dropped."""
+    scan, untitled = NameScan(), NameScan()
     parts: list[DocumentPart] = []
     for part, node in parts_of(nodes):
         add_node(scan, len(parts), node)
+        if part.is_untitled and node.type == CHUNK:
+            untitled.add_text(len(parts), node.text)
         parts.append(part)
         if len(parts) % _EVERY == 0:
             progress("finding names", len(parts))
     case = scan.case
-    name_untitled(nodes, parts, case)
+    name_untitled(untitled, parts, case)
     titles = {surface for part in parts for title in part.titles for surface in surfaces(title)}
     return replace(corpus_names(scan, parts, titles, case, share), case=case)
 
@@ -148,15 +147,9 @@ def add_node(scan: NameScan, part: int, node: Node) -> None:
                 scan.add_text(part, cell, row=first + at - body, column=column)
 
 
-def name_untitled(nodes: Iterable[Node], parts: Sequence[DocumentPart], case: CaseCounts) -> None:
-    """Use the first name in an untitled text as its title: right nearly every second time, and worth it."""
-    if not any(part.is_untitled for part in parts):
-        return
-    scan = NameScan()
-    for number, (part, (_, node)) in enumerate(zip(parts, parts_of(nodes), strict=True)):
-        if part.is_untitled and node.type == CHUNK:
-            scan.add_text(number, node.text)
-    for found in scan.names((), case):
+def name_untitled(untitled: NameScan, parts: Sequence[DocumentPart], case: CaseCounts) -> None:
+    """Use the first name in the text of each untitled part as its title: right nearly every second time."""
+    for found in untitled.names((), case):
         for number, first in zip(*np.unique(found.part, return_index=True), strict=True):
             parts[number].titles = (*parts[number].titles, found.written(int(first)))
 

@@ -427,10 +427,10 @@ class NameScan:
         return own[0] + "".join(gap + word for gap, word in zip(gaps, own[1:], strict=True))
 
 
-def names_in(text: str, case: CaseCounts | None = None) -> list[str]:
+def names_in(text: str) -> list[str]:
     """Return the runs of capitalised words in one text, each once, as they are written."""
     scan = NameScan()
     scan.add_text(0, text)
-    found = next(scan.names((), case or CaseCounts()))
+    found = next(scan.names((), CaseCounts()))
     _, at = np.unique(found.names.keys, return_index=True)
     return [found.written(name) for name in np.sort(at).tolist()]

@@ -42,7 +42,8 @@ def is_contents(text: str, links: Sequence[str]) -> bool:
     if len(lines) < LEAST_LINES:
         return False
     least = MOSTLY * len(lines)
-    for pattern in (_LEADER, _PLACES, _NUMBERED):
+    has_leaders = any(mark in text for mark in "·…_") or text.count(".") >= 4 * least
+    for pattern in (_LEADER, _PLACES, _NUMBERED) if has_leaders else (_PLACES, _NUMBERED):
         if sum(pattern.search(line) is not None for line in lines) >= least:
             return True
     return len(links) >= least and sum(len(line) <= _SHORT for line in lines) >= MOSTLY * len(lines)

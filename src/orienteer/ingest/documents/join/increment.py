@@ -29,7 +29,7 @@ from orienteer.graph.names import (
     parts_of,
 )
 from orienteer.graph.pieces.incidence import NameIncidence, StoredCase, distinct_lists, stored_case
-from orienteer.graph.reserved import DOCUMENT, LINKS_TO
+from orienteer.graph.reserved import CHUNK, DOCUMENT, LINKS_TO
 from orienteer.graph.store import Graph
 from orienteer.index.name_scan import CaseCounts, NameScan
 from orienteer.index.postings import Layout
@@ -196,7 +196,11 @@ class NameIncrement:
         self._stays[changed.gone] = False
         new_ids = {node.id for node in changed.new}
         parts = [(part, node) for part, node in parts_of(changed.now)]
-        name_untitled(changed.now, [part for part, _ in parts], self._case)
+        untitled = NameScan()
+        for number, (part, node) in enumerate(parts):
+            if part.is_untitled and node.type == CHUNK:
+                untitled.add_text(number, node.text)
+        name_untitled(untitled, [part for part, _ in parts], self._case)
         self._coming = [(part, node) for part, node in parts if node.id in new_ids]
         self._ordered = self._order()
         self._number_of_new = {place.at: number for number, place in enumerate(self._ordered) if place.is_new}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -49,17 +50,15 @@ def order_edges(nodes: Iterable[Node]) -> Iterator[PlainEdge]:
         before = node
 
 
-def link_edges(nodes: Iterable[Node]) -> Iterator[PlainEdge]:
+def link_edges(nodes: Iterable[Node], targets: Targets | None = None) -> Iterator[PlainEdge]:
     """Return the edges that hyperlinks within the documents make; those that lead elsewhere make none.
 
-    The nodes can be iterated again.
+    Without the targets of these nodes, these are iterated twice.
     """
-    targets = Targets()
-    has_links = False
-    for node in nodes:
-        targets.add(node.id, node.type, node.name, node.properties.get("file"), node.properties.get("anchors"))
-        has_links = has_links or "links" in node.properties
-    for node in nodes if has_links else ():
+    if targets is None:
+        targets = Targets()
+        deque(targets.noted(nodes), maxlen=0)
+    for node in nodes if targets.has_links else ():
         for target in targets.linked(node.id, node.properties.get("links"), str(node.properties.get("file", ""))):
             yield PlainEdge(node.id, LINKS_TO, target)
 
@@ -68,6 +67,8 @@ class Targets:
     """Where hyperlinks lead."""
 
     def __init__(self) -> None:
+        self.has_links = False
+        """Whether a node that was noted has links."""
         self._files: dict[str, str] = {}
         """Documents by file."""
         self._stems: dict[str, str] = {}
@@ -75,6 +76,14 @@ class Targets:
         self._anchors: dict[tuple[str, str], str] = {}
         self._resolved: dict[tuple[str, str], str | None] = {}
         """Files by the path of a link and the folder that it stands in."""
+
+    def noted(self, nodes: Iterable[Node]) -> Iterator[Node]:
+        """Yield the nodes, and take each in."""
+        for node in nodes:
+            properties = node.properties
+            self.add(node.id, node.type, node.name, properties.get("file"), properties.get("anchors"))
+            self.has_links = self.has_links or "links" in properties
+            yield node
 
     def add(self, node_id: str, kind: str, name: str, file: JsonValue, anchors: JsonValue) -> None:
         """Take in a node, in the order of the shelf: the first of several with one name or anchor has it."""

@@ -18,7 +18,14 @@ from orienteer.graph.pieces.incidence import PIECE, write_names
 from orienteer.graph.reserved import SYMMETRIC, WEIGHTED
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.pairs import PlainEdge, link_edges, mention_edges, order_edges, shared_edges
+from orienteer.ingest.documents.join.pairs import (
+    PlainEdge,
+    Targets,
+    link_edges,
+    mention_edges,
+    order_edges,
+    shared_edges,
+)
 from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
 from orienteer.ingest.documents.join.statistics import statistics
 from orienteer.records import Edge, Node
@@ -103,8 +110,9 @@ class Weaver:
 
     def _joined(self, embedder: Embedder | None) -> Iterator[Iterable[EdgeBatch]]:
         shelf, config = self._shelf, self._config
-        yield batches(order_edges(shelf))
-        yield batches(link_edges(shelf))
+        targets = Targets()
+        yield batches(order_edges(targets.noted(shelf)))
+        yield batches(link_edges(shelf, targets))
         is_similar = config.similar and embedder is not None
         if not config.has_names and not is_similar:
             return
