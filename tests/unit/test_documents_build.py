@@ -391,16 +391,14 @@ def test_corpora_that_share_ids_are_refused(tmp_path):
 def test_meaning_needs_an_embedder(folder, tmp_path):
     with pytest.raises(BadOption, match=r"--chunks semantic .*--embedder none"):
         built(folder, tmp_path / "graph", chunks="semantic")
-    report = built(folder, tmp_path / "graph")
-    assert report.chunking == "tokens"
-    assert any("cut by tokens" in note for note in report.notes)
+    assert built(folder, tmp_path / "graph").chunking == "tokens"
 
 
 @pytest.mark.parametrize("asked", [{"chunks": "tokens"}, {"extract": "triples"}])
-def test_nobody_is_told_of_tokens_who_has_them_anyway(folder, tmp_path, asked):
+def test_what_a_build_lacks_is_told(folder, tmp_path, asked):
     notes = built(folder, tmp_path / "graph", **asked).notes
     assert any("no vectors join chunks" in note for note in notes)
-    assert not any("cut by tokens" in note for note in notes)
+    assert any("finds no statements" in note for note in notes) == ("extract" in asked)
 
 
 def test_a_graph_is_opened_without_the_extra_that_read_its_sources(folder, tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from orienteer.errors import BadOption
 from orienteer.ingest import (
@@ -19,7 +19,13 @@ from orienteer.ingest import (
     sentence_windows,
 )
 from orienteer.records import Usage
-from orienteer.text import count_tokens, split_sentences
+from orienteer.text import count_tokens, split_sentences, token_starts
+
+
+@given(st.text(st.sampled_from("abcdefghiABÄé²12345٣_ .,-\n\t日本かハ\u0301"), max_size=60) | st.text(max_size=20))
+@example("internationalisation__123456789 日本、e\u0301")
+def test_tokens_begin_where_they_are_counted(text):
+    assert token_starts(text).sum() == count_tokens(text)
 
 
 class Axes:

@@ -11,25 +11,31 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from orienteer.graph import CorpusNames, DocumentPart, find_names, parts_of
+from orienteer.index import CaseCounts, NameScan
 from orienteer.ingest import BuildConfig, link_edges, mention_edges, order_edges, shared_edges, shared_pairs
 from orienteer.records import Node
-from orienteer.text import CaseCounts, NameFinder, most_chunks, name_idf, split_sentences, title_surfaces
+from orienteer.text import most_chunks, name_idf, split_sentences, title_surfaces
 
 
 def quietly(stage, count):
     pass
 
 
-def finder(*texts, titles=()):
+def found(text, *others, titles=(), is_cell=False):
+    """Return the titles and the runs in a text of a corpus that has others."""
     case = CaseCounts()
-    for text in texts:
-        case.add(text)
-    case.settle()
-    return NameFinder([surface for title in titles for surface in title_surfaces(title)], case)
+    case.add([text, *others])
+    scan = NameScan()
+    scan.add_text(0, text, column=0 if is_cell else -1)
+    named = next(scan.names({surface for title in titles for surface in title_surfaces(title)}, case))
+    sides = ([], [])
+    for at, is_title in enumerate(named.names.is_title.tolist()):
+        sides[not is_title].append(named.written(at))
+    return [list(dict.fromkeys(side)) for side in sides]
 
 
 def runs(text, *others):
-    return list(finder(text, *others).find(text).runs.values())
+    return found(text, *others)[1]
 
 
 @pytest.mark.parametrize(
@@ -65,27 +71,20 @@ def test_one_word_alone_is_a_name_only_if_the_corpus_does_not_write_it_small():
 
 
 def test_titles_are_found_the_longest_first_with_and_without_their_bracket():
-    found = finder(titles=["Salt", "Salt Lake City", "Heat (film)", "the who", "1999", "May"]).find(
-        "We saw Heat in Salt Lake City and Salt. May was The Who in 1999 and heat."
-    )
-    assert found.titles == {
-        "heat": "Heat",
-        "salt lake city": "Salt Lake City",
-        "salt": "Salt",
-        "the who": "The Who",
-    }
+    text = "We saw Heat in Salt Lake City and Salt. May was The Who in 1999 and heat."
+    titles, _ = found(text, "by Heat", titles=["Salt", "Salt Lake City", "Heat (film)", "the who", "1999", "May"])
+    assert titles == ["Heat", "Salt Lake City", "Salt", "The Who"]
 
 
 def test_a_one_word_title_that_the_corpus_writes_small_is_none():
-    text = "We saw Heat. the heat, a heat"
-    assert finder(text, titles=["Heat"]).find(text).titles == {}
+    for text in ("We saw Heat. the heat, a heat", "the heat, a heat. We saw Heat\nand the heat: Heat"):
+        assert found(text, titles=["Heat", "Heat of summer"])[0] == []
 
 
 def test_a_cell_may_be_a_title_as_a_whole_however_it_is_written():
-    one = finder("salt salt", titles=["Salt"])
-    assert one.cell("salt").titles == {"salt": "salt"}
-    assert one.cell("salt mine").titles == {}
-    assert finder(titles=["2004"]).cell("2004").titles == {}
+    assert found("salt", "salt salt", titles=["Salt"], is_cell=True)[0] == ["salt"]
+    assert found("salt mine", "salt salt", titles=["Salt"], is_cell=True)[0] == []
+    assert found("2004", titles=["2004"], is_cell=True)[0] == []
 
 
 def passage(node_id, title, text):
@@ -97,7 +96,7 @@ def passage(node_id, title, text):
 def test_no_text_takes_longer_than_its_length(part):
     text = part * (200_000 // len(part))
     started = time.process_time()
-    finder(text, titles=[text[:290]]).find(text)
+    found(text, titles=[text[:290]])
     list(split_sentences(text))
     assert time.process_time() - started < 3  # some 0.2 s on a quiet machine; the square of it is an hour
 
@@ -219,9 +218,14 @@ def test_the_strongest_pairs_are_those_that_brute_force_finds(parts, strongest):
             mine.sort(key=lambda pair: (-round(weight[pair], 9), pair[0] if pair[1] == one else pair[1]))
             kept.update(mine[:most])
     found = shared_pairs(names, np.ones(len(names.names), np.bool_), strongest=strongest)
-    assert {(int(a), int(b)) for a, b, _ in zip(*found, strict=True)} == kept
-    for first, second, total in zip(*found, strict=True):
+    assert {(int(a), int(b)) for a, b, *_ in zip(*found, strict=True)} == kept
+    for first, second, total, shown in zip(*found, strict=True):
         assert total == pytest.approx(weight[first, second])
+        both = sorted(
+            {number[name] for name in members[first] & members[second]},
+            key=lambda at: (-names.weights[at], names.names[at]),
+        )
+        assert [name for name in shown.tolist() if name >= 0] == both[:5]
 
 
 def part(document, order, **properties):

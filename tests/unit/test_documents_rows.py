@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from orienteer import BuildOptions, Graph, Result, Retriever, build_graph
-from orienteer.graph.pieces.tables import RowPlace, id_of, open_rows, place_of
+from orienteer.graph import RowPlace, id_of_row, open_rows, place_of_row
 
 _BOATS = """\
 name,skipper,length_m,built,port
@@ -104,7 +104,7 @@ def test_a_table_that_stands_twice_is_counted_once(folder: Path, tmp_path: Path)
     (twice / "copy.md").write_text(f"# Boats\n\nThe boats again.\n\n{table}\n", encoding="utf-8")
     rows = open_rows(_built(twice, tmp_path / "graph"))
     assert rows is not None
-    assert sum(place_of(node) is not None for node in rows.node_ids()) == len(_FRAME)
+    assert sum(place_of_row(node) is not None for node in rows.node_ids()) == len(_FRAME)
 
 
 def test_an_update_has_the_rows_of_a_build(folder: Path, tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_an_update_has_the_rows_of_a_build(folder: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("segment", ["a/b.csv#0", "odd/row 7/x.csv#12"])
 def test_the_id_of_a_row_is_its_place(segment: str) -> None:
-    assert place_of(id_of(RowPlace(segment, 4))) == RowPlace(segment, 4)
-    assert place_of("port:Skarn") is None
+    assert place_of_row(id_of_row(RowPlace(segment, 4))) == RowPlace(segment, 4)
+    assert place_of_row("port:Skarn") is None
 
 
 def test_tables_of_documents_beside_a_graph_in_tables_are_asked_too(folder: Path, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ __getattr__, __dir__, __all__ = face(
         "pieces.similar": (
             "LayerAbout, open_layer as open_similar_layer, publish_layer as publish_similar_layer, SimilarPairs"
         ),
+        "pieces.tables": "id_of as id_of_row, open_rows, place_of as place_of_row, RowPlace",
         "pieces.vectors": "open_vectors, PIECE as VECTORS_PIECE, read_about as read_about_vectors",
         "properties": "Condition, number_of as number_of_property, parse as parse_conditions, PropertyWriter",
         "publication": "check_target, Digests as FileDigests, publishing",

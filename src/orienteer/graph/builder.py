@@ -292,14 +292,17 @@ class GraphBuilder:
         if self._edges.extra_count:
             # The extras of the edges that stay are written, and numbered anew: (edges,), -1 for none.
             numbers = table.number[chosen]
-            carrying = np.flatnonzero(numbers >= 0)
             spooled = Folder(self._spool).strings("extra")
+            new_number = np.full(len(spooled) + 1, -1, np.int32)  # the last entry is for edges without
+            new_number[numbers] = 0
+            new_number[-1] = -1
+            used = np.flatnonzero(new_number >= 0)
+            new_number[used] = np.arange(len(used), dtype=np.int32)
             with StringWriter(self._work, "edge_extra") as writer:
-                for low in range(0, len(carrying), _BATCH):
-                    writer.extend(spooled.take(numbers[carrying[low : low + _BATCH]].astype(np.int64)))
-            extra = np.full(len(numbers), -1, np.int32)
-            extra[carrying] = np.arange(len(carrying), dtype=np.int32)
-            del numbers, carrying
+                for low in range(0, len(used), _BATCH):
+                    writer.extend(spooled.take(used[low : low + _BATCH]))
+            extra = new_number[numbers]
+            del numbers, new_number, used
         symmetric = tuple(sorted(table.symmetric))
         self._table = self._cleaned = None
         self._edges.forget()

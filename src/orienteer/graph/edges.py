@@ -179,21 +179,33 @@ class EdgeSpool:
         for at in np.flatnonzero((source < 0) | (target < 0))[: _DANGLING_KEPT - len(self._dangling)]:
             self._dangling[self.count + int(at)] = (batch.sources[at], batch.targets[at])
         hashes, numbers = None, None
-        if batch.extras is not None:
-            hashes, numbers = np.zeros(len(source), np.uint64), np.full(len(source), -1, np.int32)
-            written: dict[int, tuple[bytes, int]] = {}  # by the identity of extras that several edges share
-            for index, extra in enumerate(batch.extras):
-                if not extra:
-                    continue
-                if id(extra) not in written:
-                    text = encode_extra(extra)
-                    written[id(extra)] = text, extra_hash(text)
-                text, hashes[index] = written[id(extra)]
-                numbers[index] = self.extra_count
-                self._extras.add(text)
-                self.extra_count += 1
+        if isinstance(batch.extras, CodedColumn):
+            own_hashes, own_numbers = self._written(batch.extras.values)
+            hashes, numbers = own_hashes[batch.extras.codes], own_numbers[batch.extras.codes]
+        elif batch.extras is not None:
+            hashes, numbers = self._written(batch.extras)
         self._chunks.append(_EdgeColumns(source, target, types, hashes, numbers))
         self.count += len(source)
+
+    def _written(
+        self, extras: Sequence[Mapping[str, JsonValue] | None]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        """Write extras; return the hash and the number of each: (extras,), 0 and -1 for none.
+
+        An object that several edges share is written once.
+        """
+        hashes, numbers = np.zeros(len(extras), np.uint64), np.full(len(extras), -1, np.int32)
+        written: dict[int, tuple[int, int]] = {}  # by identity
+        for index, extra in enumerate(extras):
+            if not extra:
+                continue
+            if id(extra) not in written:
+                text = encode_extra(extra)
+                written[id(extra)] = extra_hash(text), self.extra_count
+                self._extras.add(text)
+                self.extra_count += 1
+            hashes[index], numbers[index] = written[id(extra)]
+        return hashes, numbers
 
     def _find(self, ids: Sequence[str]) -> NDArray[np.int32]:
         """Return the number of each node: (ids,), -1 for unknown ids."""

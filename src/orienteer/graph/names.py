@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.display import Count
 from orienteer.elements import JsonValue, Node
 from orienteer.graph.reserved import CELLS, CHUNK, DOCUMENT, SEPARATOR, TABLE
 from orienteer.index import words
-from orienteer.index.arrays import Rows, Strings
+from orienteer.index.arrays import Rows, Strings, begins_of, runs
 from orienteer.index.bm25 import TextIndex
-from orienteer.text.proper_names import CaseCounts, Finder, TextNames, idf, most_chunks, surfaces
+from orienteer.index.name_scan import CaseCounts, NameScan, keys_of
+from orienteer.index.words import WordNumbers
+from orienteer.text.proper_names import idf, key_of, most_chunks, surfaces
 from orienteer.text.tokenizer import Tokenizer
 
 
@@ -69,6 +68,7 @@ def parts_of(nodes: Iterable[Node]) -> Iterator[tuple[DocumentPart, Node]]:
 
 
 Progress = Callable[[str, int], None]
+_NAMES = 1 << 31  # more than there are names
 _EVERY = 2_000  # chunks between two reports of progress
 NAME_SHARE = 0.02
 """The share of chunks above which a name says little about any. A common word is often above it, a name seldom."""
@@ -114,117 +114,104 @@ class CorpusNames:
 
 
 def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME_SHARE) -> CorpusNames:
-    """Find the names in all nodes. `nodes` is iterated several times: first to count words in both cases.
-
-    A name in more than this share of the chunks, and in more than 20 chunks, is dropped.
-    """
-    case = CaseCounts()
+    """Find the names in all nodes; one in more than this share of the chunks, and in more than 20, is dropped."""
+    scan, untitled = NameScan(), NameScan()
     parts: list[DocumentPart] = []
     for part, node in parts_of(nodes):
-        case.add(node.text)
+        add_node(scan, len(parts), node)
+        if part.is_untitled and node.type == CHUNK:
+            untitled.add_text(len(parts), node.text)
         parts.append(part)
         if len(parts) % _EVERY == 0:
-            progress("counting words", len(parts))
-    case.settle()
-    name_untitled(nodes, parts, case)
-    finder = Finder((surface for part in parts for title in part.titles for surface in surfaces(title)), case)
-    collector = NameCollector()
-    for number, (_, node) in enumerate(parts_of(nodes)):
-        collector.part(number, node, finder, parts[number].titles)
-        if (number + 1) % _EVERY == 0:
-            progress("finding names", Count(number + 1, of=len(parts)))
-    return replace(collector.corpus_names(parts, share), case=case)
+            progress("finding names", len(parts))
+    case = scan.case
+    name_untitled(untitled, parts, case)
+    titles = {surface for part in parts for title in part.titles for surface in surfaces(title)}
+    return replace(corpus_names(scan, parts, titles, case, share), case=case)
 
 
-def name_untitled(nodes: Iterable[Node], parts: Sequence[DocumentPart], case: CaseCounts) -> None:
-    """Use the first name in an untitled text as its title: right nearly every second time, and worth it."""
-    if not any(part.is_untitled for part in parts):
-        return
-    finder = Finder((), case)
-    for part, (_, node) in zip(parts, parts_of(nodes), strict=True):
-        if part.is_untitled and node.type == CHUNK and (first := next(iter(finder.find(node.text).runs.values()), "")):
-            part.titles = (*part.titles, first)
-
-
-class NameCollector:
-    """Collects the names of text after text."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._written: list[str] = []
-        self._begins = array("q", [0])
-        self._members = array("i")
-        self._mentions: list[Mention] = []
-        self._titled: dict[int, list[int]] = {}
-
-    def part(self, part: int, node: Node, finder: Finder, titles: Sequence[str]) -> None:
-        """Add the names of a chunk, or of a table segment, cell by cell."""
-        numbers: set[int] = set()
-        for title in titles:
-            for surface in surfaces(title):
-                number = self._number(surface, title)
-                if part not in self._titled.setdefault(number, []):
-                    self._titled[number].append(part)
-                numbers.add(number)
-        seen: set[tuple[int, int | None]] = set()  # a mention counts once in a row
-        for names, row, column in _names_by_cell(node, finder):
-            for folded, written in names.titles.items():
-                number = self._number(folded, written)
-                numbers.add(number)
-                if (number, row) not in seen:
-                    seen.add((number, row))
-                    self._mentions.append(Mention(part, number, row, column))
-            numbers.update(self._number(folded, written) for folded, written in names.runs.items())
-        self._members.extend(sorted(numbers))
-        self._begins.append(len(self._members))
-
-    def _number(self, folded: str, written: str) -> int:
-        number = self._numbers.setdefault(folded, len(self._numbers))
-        if number == len(self._written):
-            self._written.append(" ".join(written.split()))
-        return number
-
-    def corpus_names(self, parts: Sequence[DocumentPart], share: float | None) -> CorpusNames:
-        """Return the names in at least two chunks or a title, but not in too many; without a share, all names."""
-        members = np.frombuffer(self._members, np.int32) if self._members else np.zeros(0, np.int32)
-        counts = np.bincount(members, minlength=len(self._numbers))
-        is_title = np.zeros(len(counts), np.bool_)
-        is_title[list(self._titled)] = True
-        keep = (counts > 0) if share is None else is_telling(counts, is_title, len(parts), share)
-        renumbered = np.where(keep, np.cumsum(keep) - 1, -1)
-        remains = keep[members]
-        begins = np.concatenate([[0], np.cumsum(remains)])[np.frombuffer(self._begins, np.int64)]
-        new = {old: int(renumbered[old]) for old in self._titled if keep[old]}
-        return CorpusNames(
-            parts=tuple(parts),
-            names=tuple(name for name, is_kept in zip(self._written, keep.tolist(), strict=True) if is_kept),
-            weights=np.array([idf(int(count), len(parts)) for count in counts[keep]], np.float64),
-            begins=begins,
-            members=renumbered[members[remains]].astype(np.int32),
-            titled={number: tuple(self._titled[old]) for old, number in new.items()},
-            mentions=tuple(
-                Mention(mention.part, int(renumbered[mention.name]), mention.row, mention.column)
-                for mention in self._mentions
-                if keep[mention.name]
-            ),
-            keys=tuple(compress(self._numbers, keep.tolist())),
-        )
-
-
-def _names_by_cell(node: Node, finder: Finder) -> Iterator[tuple[TextNames, int | None, int | None]]:
-    """Yield the names in a node: of a table those of each cell, with row and column, None above the rows."""
+def add_node(scan: NameScan, part: int, node: Node) -> None:
+    """Add the texts of a chunk, or of a table segment cell by cell, with row and column for those below its header."""
+    scan.add_text(part, node.name, is_counted=False)
     if node.type != TABLE:
-        yield finder.find(f"{node.name}\n{node.text}"), None, None
+        scan.add_text(part, node.text)
         return
-    lines = [node.name, *node.text.split("\n")]
+    lines = node.text.split("\n")
     first = whole_number(node.properties.get("first_row"), 1)
     body = len(lines) - whole_number(node.properties.get("rows"), 0)
     for at, line in enumerate(lines):
         for column, cell in enumerate(line.split(CELLS)):
             if at < body:
-                yield finder.find(cell), None, None
+                scan.add_text(part, cell)
             else:
-                yield finder.cell(cell), first + at - body, column
+                scan.add_text(part, cell, row=first + at - body, column=column)
+
+
+def name_untitled(untitled: NameScan, parts: Sequence[DocumentPart], case: CaseCounts) -> None:
+    """Use the first name in the text of each untitled part as its title: right nearly every second time."""
+    for found in untitled.names((), case):
+        for number, first in zip(*np.unique(found.part, return_index=True), strict=True):
+            parts[number].titles = (*parts[number].titles, found.written(int(first)))
+
+
+def corpus_names(
+    scan: NameScan, parts: Sequence[DocumentPart], titles: Collection[str], case: CaseCounts, share: float | None
+) -> CorpusNames:
+    """Return the names in at least two chunks or a title, but not in too many; without a share, all names.
+
+    `parts` are those that the scan has read, by number; `titles` are looked up in the texts: `surfaces` of titles.
+    """
+    numbers, count = WordNumbers(), len(parts)
+    written: dict[int, tuple[int, int, str]] = {}  # by name: the first part with it, where, and how that writes it
+    titled: dict[int, list[int]] = {}
+    own = list(dict.fromkeys(surface for part in parts for title in part.titles for surface in surfaces(title)))
+    title_numbers = dict(zip(own, numbers.number(keys_of(own))[0].tolist(), strict=True))
+    for place, document_part in enumerate(parts):
+        for title in document_part.titles:
+            for surface in surfaces(title):
+                number = title_numbers[surface]
+                written.setdefault(number, (place, len(written) - _NAMES, " ".join(title.split())))
+                if place not in titled.setdefault(number, []):
+                    titled[number].append(place)
+    pairs = [np.array([part * _NAMES + name for name, several in titled.items() for part in several], np.int64)]
+    mentions = [np.zeros((4, 0), np.int64)]
+    for texts in scan.names(titles, case):
+        names = numbers.number(texts.names.keys)[0].astype(np.int64)
+        pairs.append(runs(np.sort(texts.part.astype(np.int64) * _NAMES + names))[0])
+        for name, first in zip(*(column.tolist() for column in np.unique(names, return_index=True)), strict=True):
+            part = int(texts.part[first])
+            if name not in written or part < written[name][0]:
+                written[name] = part, first, texts.written(first)
+        # A mention counts once in a row.
+        at = np.flatnonzero(texts.names.is_title)
+        columns = np.stack([texts.part[at], names[at], texts.row[at], texts.column[at]])
+        mentions.append(columns[:, np.sort(np.unique(columns[:3], axis=1, return_index=True)[1])])
+    held = runs(np.sort(np.concatenate(pairs)))[0]
+    owner, member = held // _NAMES, held % _NAMES
+    counts = np.bincount(member, minlength=len(numbers))
+    is_title = np.zeros(len(counts), np.bool_)
+    is_title[list(titled)] = True
+    keep = (counts > 0) if share is None else is_telling(counts, is_title, count, share)
+    kept = sorted(np.flatnonzero(keep).tolist(), key=lambda name: written[name][:2])  # as they come in the corpus
+    renumbered = np.full(len(keep), -1, np.int64)
+    renumbered[kept] = np.arange(len(kept))
+    remains = keep[member]
+    held = np.sort(owner[remains] * _NAMES + renumbered[member[remains]])
+    surface_of = {number: surface for surface, number in title_numbers.items()}
+    return CorpusNames(
+        parts=tuple(parts),
+        names=tuple(written[name][2] for name in kept),
+        weights=np.array([idf(int(number), count) for number in counts[kept]], np.float64),
+        begins=begins_of(np.bincount(held // _NAMES, minlength=count)),
+        members=(held % _NAMES).astype(np.int32),
+        titled={int(renumbered[old]): tuple(several) for old, several in titled.items() if keep[old]},
+        mentions=tuple(
+            Mention(part, int(renumbered[name]), row if row >= 0 else None, column if column >= 0 else None)
+            for part, name, row, column in np.concatenate(mentions, 1).T.tolist()
+            if keep[name]
+        ),
+        keys=tuple(surface_of.get(name) or key_of(written[name][2]) for name in kept),
+    )
 
 
 def is_telling(counts: NDArray[np.int64], is_title: NDArray[np.bool_], parts: int, share: float) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ __getattr__, __dir__, __all__ = face(
         "embedders.minilm": "minilm as open_minilm",
         "embedders.onnx": "bert_words, OnnxEmbedder, TokenReading, unit as unit_rows, wordpiece as open_wordpiece",
         "embedders.served": "ServedEmbedder",
+        "name_scan": "CaseCounts, NameScan",
         "names": "NameKind, NamesWriter",
         "postings": "PostingsWriter",
         "searchers": (

@@ -124,7 +124,7 @@ def string_hashes(strings: Strings) -> NDArray[np.uint64]:
     utf8, sizes = strings.run(0, len(strings))
     # A string's last block may be read past its end: eight more bytes make that safe.
     buffer = np.frombuffer(b"".join((utf8, bytes(8))), np.uint8)
-    return _hash(buffer, np.cumsum(sizes) - sizes, sizes)
+    return hashes_in(buffer, np.cumsum(sizes) - sizes, sizes)
 
 
 def prepare(text: str, tokenizer: Tokenizer) -> bytes:
@@ -156,12 +156,13 @@ def _split(prepared: Sequence[bytes]) -> HashedWords:
     begins = begins_of(np.fromiter(map(len, prepared), np.int64, len(prepared)) + 1)
     firsts = np.searchsorted(starts, begins + 1)
     firsts[-1] = len(starts)
-    return HashedWords(buffer, starts, lengths, firsts, _hash(buffer, starts, lengths))
+    return HashedWords(buffer, starts, lengths, firsts, hashes_in(buffer, starts, lengths))
 
 
-def _hash(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Hash words as `word_hash` does, eight bytes in a round; only longer words go on to the next round."""
-    blocks = np.ndarray((len(buffer) - 7,), "<u8", buffer, strides=(1,))  # the eight bytes from each place on
+def hashes_in(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the hash of each word of a buffer as `word_hash` does: (words,). Eight bytes follow the last word."""
+    # Eight bytes in a round, from each place on; only longer words go on to the next round.
+    blocks = np.ndarray((len(buffer) - 7,), "<u8", buffer, strides=(1,))
     value = lengths.view(np.uint64) ^ np.uint64(_START)
     _mix(value, blocks[starts], lengths)
     going = np.flatnonzero(lengths > 8)

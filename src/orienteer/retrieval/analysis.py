@@ -21,12 +21,12 @@ from orienteer.errors import BadOption
 from orienteer.graph.reserved import PASSAGES, RESERVED
 from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitleFinder
+from orienteer.index.name_scan import names_in
 from orienteer.index.searchers import KeyedCache
 from orienteer.llm.conversation import ask_for, prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Trajectory
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query
-from orienteer.text.proper_names import CaseCounts, Finder
 
 Analysis = Literal["names", "model"]
 
@@ -94,9 +94,6 @@ class NameAnalyzer:
         # Titles of passages are words like any other unless they are written as names; a person's nodes are told by
         # their names however they are written.
         self._titles = TitleFinder(graph.arrays, lower=not has_passages)
-        case = CaseCounts()
-        case.settle()
-        self._runs = Finder((), case)
         self._node_types = {name: self._spelled(name) for name in types if name not in RESERVED}
         self._edge_types = {name: self._spelled(name) for name in graph.arrays.types.edges if name not in _STRUCTURAL}
         self._known = KeyedCache[str, Query]()
@@ -124,7 +121,7 @@ class NameAnalyzer:
             if text[place.begin : place.end].casefold() not in STOP:
                 names[text[place.begin : place.end]] = None
                 rest = rest[: place.begin] + "|" * (place.end - place.begin) + rest[place.end :]
-        for run in self._runs.find(rest).runs.values():
+        for run in names_in(rest):
             names[run] = None
             rest = rest.replace(run, "|" * len(run))
         return list(names), rest

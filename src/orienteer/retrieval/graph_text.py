@@ -275,8 +275,11 @@ def _source(properties: Mapping[str, JsonValue], *, line: int = 0, row: int | No
     """Return the place of a passage in its file; of a line of its text, and of a row of a table, counted from 0."""
     file, page, heading = properties.get("file"), properties.get("page"), properties.get("heading")
     lines, first_line = properties.get("lines"), properties.get("line")
-    if isinstance(lines, list) and line < len(lines):
-        first_line = lines[line]
+    for numbers in lines.split(",") if isinstance(lines, str) else ():
+        low, _, high = numbers.partition("-")
+        if low.isdecimal() and 0 <= line <= int(high or low) - int(low):
+            first_line = int(low) + line
+        line -= int(high or low) - int(low) + 1
     first, count = properties.get("first_row", properties.get("row")), properties.get("rows", 1)
     is_markdown = isinstance(file, str) and file.casefold().endswith((".md", ".markdown", ".mdx", ".mkd"))
     if row is not None and isinstance(first_line, int) and isinstance(first, int) and is_markdown:

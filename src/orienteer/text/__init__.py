@@ -9,10 +9,10 @@ __getattr__, __dir__, __all__ = face(
     {
         "english": "ASKING as ASKING_WORDS, STOP as STOP_WORDS, telling_words",
         "numbers": "numbers_in, spelled_numbers",
-        "proper_names": "CaseCounts, Finder as NameFinder, idf as name_idf, most_chunks, surfaces as title_surfaces",
+        "proper_names": "idf as name_idf, most_chunks, surfaces as title_surfaces",
         "sentences": (
             "CHARACTERS_A_TOKEN_OF_IDS, Phrases as PhraseRanking, snippet, split as split_sentences, "
-            "tokens as count_tokens"
+            "token_starts, tokens as count_tokens"
         ),
         "tokenizer": "plural, Tokenizer",
     },

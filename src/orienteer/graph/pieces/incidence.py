@@ -19,8 +19,8 @@ from orienteer.graph.names import CorpusNames
 from orienteer.graph.pieces.vectors import PieceFile
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, StringWriter, begins_of, encode, runs, save
+from orienteer.index.name_scan import CaseCounts
 from orienteer.records import Record
-from orienteer.text.proper_names import CaseCounts
 
 PIECE = "names"
 ABOUT = "names.json"

@@ -22,7 +22,7 @@ from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.embedding import carried_vectors
 from orienteer.graph.format import Manifest
 from orienteer.graph.pieces import incidence, vectors
-from orienteer.graph.reserved import CHUNK, DOCUMENT, READ, SIMILAR, SYMMETRIC, TABLE, WEIGHTED
+from orienteer.graph.reserved import CHUNK, DOCUMENT, READ, SIMILAR, SYMMETRIC, TABLE
 from orienteer.graph.revision import Piece, Revision, revise
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
@@ -30,7 +30,7 @@ from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.intake import Intake, Shelf
 from orienteer.ingest.documents.join.increment import ChangedNodes, Increment, NameIncrement
 from orienteer.ingest.documents.join.shelved import Shelved
-from orienteer.ingest.documents.join.weaver import batches
+from orienteer.ingest.documents.join.weaver import batches, weights_of
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.files import File, Listing, SkippedFile, listing
@@ -303,11 +303,8 @@ def _read(
 def greatest_weights(before: dict[str, float], edges: Iterable[EdgeBatch]) -> dict[str, float]:
     """Return the greatest weight of each type: of the edges before, also of those that went, and of those that come."""
     greatest = dict(before)
-    for batch in edges:
-        for kind, extra in zip(batch.types, batch.extras or (), strict=False):
-            weight = extra.get("weight") if extra else None
-            if kind in WEIGHTED and isinstance(weight, float):
-                greatest[kind] = max(greatest.get(kind, 0.0), weight)
+    for kind, weight in chain.from_iterable(map(weights_of, edges)):
+        greatest[kind] = max(greatest.get(kind, 0.0), weight)
     return greatest
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from orienteer.display import Count, counted
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.graph.builder import Progress
-from orienteer.index.arrays import Folder, Strings, StringWriter, encode
+from orienteer.index.arrays import Folder, Strings, StringWriter
 from orienteer.ingest import bounds
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
@@ -31,7 +31,6 @@ from orienteer.records import Node
 READING = "reading documents"
 BLANK = "no text in it"
 """Why a file without words is left out."""
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _BATCH = 4096
 _MEGABYTE = 1_000_000
 
@@ -283,9 +282,9 @@ class Shelf:
 
     def add(self, nodes: Iterable[Node]) -> None:
         """Take nodes in."""
-        for node in nodes:
-            self._writer.add(encode(packed(node)))
-            self._count += 1
+        lines = [_packed(node) for node in nodes]
+        self._writer.extend(lines)
+        self._count += len(lines)
 
     def __iter__(self) -> Iterator[Node]:
         if self._read is None:
@@ -308,15 +307,9 @@ class ShelvedNodes:
         for low in range(0, self._count, _BATCH):
             rows = np.arange(low, min(low + _BATCH, self._count))
             for packed in self._lines.take(rows):
-                yield unpacked(packed.decode(errors="surrogatepass"))
+                yield Node(*marshal.loads(packed))
 
 
-def packed(node: Node) -> str:
-    """Return a node as one line of JSON."""
-    return _encode([node.id, node.type, node.name, node.text, node.aliases, dict(node.properties)])
-
-
-def unpacked(line: str) -> Node:
-    """Return the node of such a line."""
-    node_id, kind, name, text, aliases, properties = json.loads(line)
-    return Node(node_id, kind, name, text, tuple(aliases), properties)
+def _packed(node: Node) -> bytes:
+    # Only this process reads them: JSON takes ten times as long.
+    return marshal.dumps((node.id, node.type, node.name, node.text, node.aliases, dict(node.properties)))

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from orienteer.protocols import Embedder, LanguageModel
 
 NO_EMBEDDER = "without an embedder no vectors join chunks that are alike"
-CUT_BY_TOKENS = ", and prose is cut by tokens, not by meaning"
+NO_STATEMENTS = (
+    "without a model --extract finds no statements: its facts are the words between two names, or whole sentences"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,9 @@ def settle(
     if previous is not None:
         chunks, extract, config = chunks or previous.chunking, extract or previous.extract, config or previous.config
         selection = selection if selection.is_given else previous.selection
-    would_cut_by_meaning = chunks is None and extract is None
-    notes = () if embedder is not None else (NO_EMBEDDER + CUT_BY_TOKENS * would_cut_by_meaning,)
-    chunks = chunks or ("tokens" if embedder is None or extract is not None else "semantic")
+    notes = (*[NO_EMBEDDER] * (embedder is None), *[NO_STATEMENTS] * (extract is not None and model is None))
+    is_faithful = config is not None and config.faithful and embedder is not None
+    chunks = chunks or ("semantic" if is_faithful and extract is None else "tokens")
     if config is None:
         config = BuildConfig.extracting() if extract is not None and chunks == "tokens" else BuildConfig()
     is_described = model is not None and (extract is None or has_metadata)

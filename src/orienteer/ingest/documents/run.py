@@ -60,7 +60,7 @@ class BuildOptions(Options):
     update: bool = False
     """Take over from the graph at the target what has not changed."""
     chunks: Chunking | None = None
-    """How prose is cut; semantic where there is an embedder, unless said otherwise."""
+    """How prose is cut; by tokens unless said otherwise, but semantic where the configuration is `faithful`."""
     extract: Form | None = None
     """Extract entities and statements from the chunks, in this form; an update goes on with that of its graph."""
     metadata: bool = False

@@ -69,7 +69,7 @@ class DocumentTable:
 
     @property
     def is_told(self) -> bool:
-        """Whether its rows can be compared or counted: its columns have names in words, and one has numbers or repeats itself.
+        """Whether its rows can be compared or counted: columns named in words, one of numbers or repeats.
 
         Of others, as options with their meanings, a row is all that can be asked, and is quoted.
         """

@@ -80,6 +80,9 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "cache clear": (
             "Remove the cached graphs, or one; they are rebuilt when needed. Vectors and replies stay unless named."
         ),
+        "cache stop": (
+            "End the process that makes vectors in the background. It does not start again until the folder changes."
+        ),
     },
 }
 """The line that the help has for each command and group, by the module that holds it, in the order of the help."""

@@ -7,6 +7,7 @@ leaves the machine. It outlives the command that starts it, and later questions 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from contextlib import suppress
@@ -58,6 +59,8 @@ def start_vectors(graph: Graph, configured: Settings) -> str | None:
             f"{so_far}vectors of {counted(count, 'passage')} are made in the background, about {_time(count)} "
             "(ORIENTEER_VECTORS=off leaves them out)"
         )
+    if start.is_stopped:
+        return f"{so_far}the making of vectors was stopped: orienteer embed {graph.path} makes them"
     if start.began is None:
         return f"vectors could not be made: orienteer embed {graph.path} says why"
     if start.is_other:
@@ -95,12 +98,15 @@ class _Start(NamedTuple):
     """The start of the running process, in seconds since the epoch; None if none runs."""
     is_other: bool = False
     """Whether it builds those of another graph or generation."""
+    is_stopped: bool = False
+    """Whether a person stopped it."""
 
 
 class VectorsProcess:
     """The process that builds vectors, of one graph at a time. It holds a lock, which ends with it."""
 
     def __init__(self, graph: Path, locks: Path) -> None:
+        """`graph` is that whose vectors `start` makes."""
         self._graph, self._file = graph, locks / "vectors"
 
     def start(self, generation: str) -> _Start:
@@ -115,17 +121,42 @@ class VectorsProcess:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return _Start(is_new=False, began=state.began, is_other=state.generation != generation)
+            if generation in state.stopped:
+                return _Start(is_new=False, is_stopped=True)
             tries = {**state.tries, generation: state.tries.get(generation, 0) + 1}
             if tries[generation] > _TRIES:
                 return _Start(is_new=False)
             tries = dict(list(tries.items())[-_REMEMBERED:])
-            content = _State(generation=generation, began=time.time(), tries=tries).model_dump_json().encode()
-            os.ftruncate(lock, 0)
-            os.pwrite(lock, content, 0)
-            self._spawn(lock)
+            state = _State(generation=generation, began=time.time(), tries=tries, stopped=state.stopped)
+            self._keep(lock, state)  # before the process: a try counts whatever becomes of it
+            self._keep(lock, state.model_copy(update={"process": self._spawn(lock)}))
             return _Start(is_new=True)
         finally:
             os.close(lock)
+
+    def stop(self) -> bool:
+        """End the process, and start none for its generation again; False if none runs. Raises `OSError`."""
+        import fcntl
+
+        if not self._file.exists():
+            return False
+        lock = os.open(self._file, os.O_RDWR)
+        try:
+            with suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return False
+            state = self._state(lock)
+            self._keep(lock, state.model_copy(update={"stopped": (*state.stopped, state.generation)[-_REMEMBERED:]}))
+            if state.process > 1:  # it leads a group of its own, and the lock says that it lives
+                os.killpg(state.process, signal.SIGTERM)
+            return state.process > 1
+        finally:
+            os.close(lock)
+
+    @staticmethod
+    def _keep(lock: int, state: _State) -> None:
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, state.model_dump_json().encode(), 0)
 
     def began(self, generation: str) -> float | None:
         """Return the start of the process for this generation, in seconds since the epoch, or None."""
@@ -145,8 +176,11 @@ class VectorsProcess:
             os.close(lock)
         return None
 
-    def _spawn(self, lock: int) -> None:
-        """Start it apart from this process; it keeps the lock open. Nothing is imported from the working directory."""
+    def _spawn(self, lock: int) -> int:
+        """Start it apart from this process and return its id; it keeps the lock open.
+
+        Nothing is imported from the working directory.
+        """
         from orienteer.sandbox.workers import PYTHON
 
         command = [sys.executable, *PYTHON, "-m", "orienteer", "embed", str(self._graph), "--embedder", "minilm", "-q"]
@@ -155,6 +189,7 @@ class VectorsProcess:
         child = os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere, setsid=True)
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, child, _LOWEST)
+        return child
 
     @staticmethod
     def _state(lock: int) -> _State:
@@ -172,6 +207,9 @@ class _State(Record):
     began: float = 0.0
     tries: dict[str, int] = {}
     """By generation."""
+    process: int = 0
+    stopped: tuple[str, ...] = ()
+    """Generations whose process a person stopped."""
 
 
 def _time(texts: float) -> str:

@@ -40,7 +40,9 @@ def build(
     strict: Annotated[bool, typer.Option("--strict", help="Fail if a document cannot be read.")] = False,
     chunks: Annotated[
         Literal["semantic", "tokens"] | None,
-        typer.Option(metavar="semantic|tokens", help="How to cut prose: by changes of meaning, or by length."),
+        typer.Option(
+            metavar="semantic|tokens", help="How to cut prose: by changes of meaning, or by length, the default."
+        ),
     ] = None,
     embedder: Annotated[
         str | None,
@@ -53,7 +55,7 @@ def build(
         Literal["triples", "entities", "hyper"] | None,
         typer.Option(
             metavar="triples|entities|hyper",
-            help="Also extract entities and facts: with --model by the model, without it by statistics.",
+            help="Also extract entities and facts by the --model. Without one: names, and the words between them.",
         ),
     ] = None,
     model: Annotated[

@@ -1,7 +1,8 @@
-"""Commands on the cache: cache info, cache clear."""
+"""Commands on the cache: cache info, cache clear, cache stop."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated
@@ -74,6 +75,19 @@ def clear(
         out.note(f"kept: {kind}, {counted(size, 'byte')}; --{kind} removes them")
 
 
+def stop(out: Output) -> None:
+    """End the process that makes vectors in the background. It does not start again until the folder changes."""
+    from orienteer.serve.cli.background import VectorsProcess
+
+    folder = settings().cache
+    with file_trouble("end it by hand"):
+        is_stopped = os.name == "posix" and VectorsProcess(folder, folder / "locks").stop()
+    if out.as_json:
+        out.json({"path": str(folder), "stopped": is_stopped})
+    else:
+        out.print("stopped" if is_stopped else "no vectors are being made")
+
+
 def _graphs_of(source: Path, cache: Path, graphs: Collection[Path]) -> list[Path]:
     """Return the cached graphs that were made from a source, or have this name. Raises `BadInput`."""
     from orienteer.ingest.cached import cached_graphs
@@ -119,4 +133,8 @@ def _summary(folders: Mapping[str, Collection[Path]]) -> str:
     return ", ".join(parts)
 
 
-COMMANDS = {"cache info": (info, "cache info"), "cache clear": (clear, "cache clear")}
+COMMANDS = {
+    "cache info": (info, "cache info"),
+    "cache clear": (clear, "cache clear"),
+    "cache stop": (stop, "cache stop"),
+}

@@ -10,29 +10,29 @@ Deviations from the paper, each with its reason:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read.blocks import Place, Prose, Span
-from orienteer.text.sentences import pieces, split, tokens
+from orienteer.text.sentences import pieces, split, token_starts, tokens
 
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder
 
 WINDOW = 1
 """Sentences on either side of one that its window holds. SAGE, section 2.1.A: windows of three."""
+_COUNTED = 1 << 20  # characters whose tokens are counted at once
 SMALL = 0.25
 """Sections of fewer tokens than this share of a chunk share one, as far as they fit into it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence, or a line of code."""
+class Sentence(NamedTuple):
+    """A sentence, a line of code, or a paragraph that is cut into these where it has to be."""
 
     text: str
     place: Place
@@ -41,35 +41,72 @@ class Sentence:
     """What stands between it and the sentence before it: a space, or the end of a line."""
     links: tuple[str, ...] = ()
     """Of its paragraph; on the first sentence alone."""
+    line: int | None = None
+    """The line of its file that it begins on."""
+    starts: NDArray[np.bool_] | None = None
+    """Of a paragraph: the characters that begin a token, (characters,)."""
+    is_code: bool = False
+
+
+def paragraphs(blocks: Iterable[Prose]) -> Iterator[Sentence]:
+    """Return a block as a sentence that may be cut. What has no words comes for its links alone."""
+    stream = iter(blocks)
+    waiting, size = list[Prose](), 0
+    for block in stream:
+        waiting.append(block)
+        size += len(block.text)
+        if size > _COUNTED:
+            yield from _counted(waiting)
+            waiting, size = [], 0
+    yield from _counted(waiting)
+
+
+def _counted(blocks: Sequence[Prose]) -> Iterator[Sentence]:
+    starts = token_starts("\n".join(block.text for block in blocks))
+    end = -1
+    for block in blocks:
+        begin, end = end + 1, end + 1 + len(block.text)
+        text = block.text.strip("\n")
+        if text and not text.isspace():
+            before = block.text.find(text)
+            line = block.place.line and block.place.line + before
+            own = starts[begin + before : begin + before + len(text)]
+            count = int(np.count_nonzero(own))
+            yield Sentence(text, block.place, count, "\n", block.links, line, own, block.is_code)
+        elif block.links:
+            yield Sentence("", block.place, 0, "\n", block.links, block.place.line)
 
 
 def sentences(block: Prose, *, most: int) -> Iterator[Sentence]:
     """Return the sentences of a block; one of more than `most` tokens comes in pieces."""
-    parts = block.text.split("\n") if block.is_code else list(split(block.text))
-    is_first, last, end, lines = True, 0, 0, 0
-    for part in parts:
-        for piece in pieces(part, most):
-            text = piece if block.is_code else piece.strip()
+    for paragraph in paragraphs([block]):
+        yield from _cut(paragraph, most)
+
+
+def _cut(paragraph: Sentence, most: int) -> Iterator[Sentence]:
+    """Return the sentences of a paragraph, each of at most `most` tokens."""
+    whole, starts = paragraph.text, paragraph.starts
+    if starts is None:
+        yield paragraph
+        return
+    links, last, end, line = paragraph.links, 0, 0, paragraph.line
+    for part in whole.split("\n") if paragraph.is_code else split(whole):
+        begin = whole.find(part, end)
+        count = int(np.count_nonzero(starts[begin : begin + len(part)]))
+        for piece in (part,) if count <= most else pieces(part, most):
+            text = piece if paragraph.is_code else piece.strip()
             if not text.strip():
                 continue
-            begin = block.text.find(text, end)
-            lines += block.text.count("\n", last, begin)
-            joint = "\n" if is_first or block.is_code or "\n" in block.text[end:begin] else " "
+            if count > most:
+                begin = whole.find(text, end)
+            line = line and line + whole.count("\n", last, begin)
+            joint = "\n" if not end or paragraph.is_code or "\n" in whole[end:begin] else " "
             last, end = begin, begin + len(text)
-            links = block.links if is_first else ()
-            yield Sentence(text, _further(block.place, lines), tokens(piece), joint, links)
-            is_first = False
-    if is_first and block.links:
-        yield Sentence("", block.place, 0, "\n", block.links)
+            yield Sentence(text, paragraph.place, count if count <= most else tokens(piece), joint, links, line)
+            links = ()
 
 
-def _further(place: Place, lines: int) -> Place:
-    """Return a place so many lines further down."""
-    return replace(place, line=place.line + lines) if lines and place.line is not None else place
-
-
-@dataclass(frozen=True, slots=True)
-class ProseChunk:
+class ProseChunk(NamedTuple):
     """A chunk of prose before it is a node."""
 
     text: str
@@ -79,21 +116,21 @@ class ProseChunk:
     span: Span | None
     links: tuple[str, ...]
     anchors: tuple[str, ...]
-    lines: tuple[int, ...] = ()
-    """For each line of its text the line of the file that it begins on; empty where the file has no lines."""
+    lines: str = ""
+    """For each line of its text the line of the file that it begins on, as `3-5,9`; empty where the file has none."""
     is_navigation: bool = False
 
 
 def prose_chunks(
     blocks: Iterable[Prose], config: BuildConfig, embedder: Embedder | None = None
 ) -> Iterator[ProseChunk]:
-    """Cut prose into chunks, in order: semantically where there is an embedder, else by tokens."""
-    overlap = config.overlap if embedder is None else 0
-    all_sentences = [sentence for block in blocks for sentence in sentences(block, most=config.tokens - overlap)]
+    """Cut prose into chunks, in order: by meaning with an embedder, else by tokens."""
+    whole = list(paragraphs(blocks))
     if embedder is None:
-        parts = _by_tokens(split_sections(all_sentences, config.tokens), config.tokens, overlap)
+        parts = _by_tokens(split_sections(whole, config.tokens), config.tokens, config.overlap)
     else:
-        parts = _by_meaning(all_sentences, config, embedder)
+        cut = [sentence for paragraph in whole for sentence in _cut(paragraph, config.tokens)]
+        parts = _by_meaning(cut, config, embedder)
     for part in parts:
         yield _prose_chunk(part)
 
@@ -126,11 +163,13 @@ def _by_tokens(sections: Iterable[Sequence[Sentence]], most: int, overlap: int) 
     Each but the first of a section begins with the last sentences of the one before, as many as the overlap holds.
     """
     for section in sections:
+        if sum(sentence.tokens for sentence in section) <= most:
+            yield list(section)
+            continue
         before: Sequence[Sentence] = ()
-        is_one = sum(sentence.tokens for sentence in section) <= most
-        for chunk in _filled(section, most if is_one else most - overlap):
+        for chunk in _filled(section, most - overlap):
             yield [*_repeated(before, overlap), *chunk]
-            before = chunk
+            before = [sentence for paragraph in chunk for sentence in _cut(paragraph, most)] if overlap else ()
 
 
 def _repeated(chunk: Sequence[Sentence], most: int) -> list[Sentence]:
@@ -139,21 +178,24 @@ def _repeated(chunk: Sequence[Sentence], most: int) -> list[Sentence]:
     while start and size + chunk[start - 1].tokens <= most:
         start -= 1
         size += chunk[start].tokens
-    return [replace(sentence, links=(), place=replace(sentence.place, anchors=())) for sentence in chunk[start:]]
+    return [sentence._replace(links=(), place=replace(sentence.place, anchors=())) for sentence in chunk[start:]]
 
 
 def _filled(section: Sequence[Sentence], most: int) -> Iterator[list[Sentence]]:
+    """Part the sentences of a section; a paragraph is cut into them only where a chunk may end in it."""
     total = sum(sentence.tokens for sentence in section)
     count = -(-total // most) or 1
     wanted = total / count
     chunk: list[Sentence] = []
     size = 0
-    for sentence in section:
-        if chunk and (size + sentence.tokens > most or size + sentence.tokens / 2 > wanted):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(sentence)
-        size += sentence.tokens
+    for paragraph in section:
+        is_whole = size + paragraph.tokens <= wanted
+        for sentence in (paragraph,) if is_whole else _cut(paragraph, most):
+            if chunk and (size + sentence.tokens > most or size + sentence.tokens / 2 > wanted):
+                yield chunk
+                chunk, size = [], 0
+            chunk.append(sentence)
+            size += sentence.tokens
     if chunk:
         yield chunk
 
@@ -251,14 +293,14 @@ def _prose_chunk(part: Sequence[Sentence]) -> ProseChunk:
     )
 
 
-def _text(part: Sequence[Sentence], headings: tuple[str, ...]) -> tuple[str, tuple[int, ...]]:
+def _text(part: Sequence[Sentence], headings: tuple[str, ...]) -> tuple[str, str]:
     """Return the words of a chunk, with the headings in it that not all of it stands beneath; and its lines' lines."""
     words: list[str] = []
     lines: list[int] = []
     above = headings
     for sentence in part:
-        path, line = sentence.place.headings, sentence.place.line or 0
-        if path != above:
+        path, line = sentence.place.headings, sentence.line or 0
+        if path is not above and path != above:
             inner = path[len(_common([path, above])) :]
             words += [f"\n{heading}" for heading in inner]
             lines += [line] * len(inner)
@@ -270,13 +312,22 @@ def _text(part: Sequence[Sentence], headings: tuple[str, ...]) -> tuple[str, tup
     blank = len(text) - len(text.lstrip("\n "))
     first = text.count("\n", 0, blank) - text.startswith("\n")
     text = text.strip("\n ")
-    is_lined = all(sentence.place.line for sentence in part)
-    return text, tuple(lines[first : first + text.count("\n") + 1]) if is_lined else ()
+    is_lined = all(sentence.line for sentence in part)
+    return text, _ranges(lines[first : first + text.count("\n") + 1]) if is_lined else ""
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return numbers as ranges: `3-5,9`."""
+    starts = [at for at, number in enumerate(numbers) if not at or number != numbers[at - 1] + 1]
+    ranges = ((numbers[start], numbers[end - 1]) for start, end in pairwise([*starts, len(numbers)]))
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges)
 
 
 def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the headings that all of some paths begin with."""
     shortest = min(paths, key=len)
+    if all(path is shortest for path in paths):
+        return shortest
     for depth, heading in enumerate(shortest):
         if any(path[depth] != heading for path in paths):
             return shortest[:depth]

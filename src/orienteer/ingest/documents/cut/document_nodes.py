@@ -92,7 +92,7 @@ def _chunk(document: Document, order: int, chunk: ProseChunk) -> Node:
     properties: dict[str, JsonValue] = {
         **_source(document, order, Place(chunk.headings, chunk.page, chunk.span, chunk.anchors), chunk.links),
         "tokens": chunk.tokens,
-        **({"lines": list(chunk.lines)} if chunk.lines else {}),
+        **({"lines": chunk.lines} if chunk.lines else {}),
         **({CONTENTS: True} if chunk.is_navigation or is_contents(chunk.text, chunk.links, chunk.headings) else {}),
     }
     return Node(part_id(document.id, order), CHUNK, _name(document.title, chunk.headings), chunk.text, (), properties)
@@ -181,7 +181,8 @@ class Ration:
         """Return the blocks of the document, and count their characters on the way."""
         for block in self.document.blocks:
             before = self._taken
-            self._taken += sum(map(len, (*block.links, *block.place.anchors)))
+            if block.links or block.place.anchors:
+                self._taken += sum(map(len, (*block.links, *block.place.anchors)))
             if isinstance(block, Prose):
                 self._taken += len(block.text)
                 self._tell(self._taken - before)

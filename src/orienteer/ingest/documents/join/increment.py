@@ -21,21 +21,23 @@ from orienteer.graph.names import (
     CorpusNames,
     DocumentPart,
     Mention,
-    NameCollector,
+    add_node,
+    corpus_names,
     having_words,
     is_telling,
     name_untitled,
     parts_of,
 )
 from orienteer.graph.pieces.incidence import NameIncidence, StoredCase, distinct_lists, stored_case
-from orienteer.graph.reserved import DOCUMENT, LINKS_TO
+from orienteer.graph.reserved import CHUNK, DOCUMENT, LINKS_TO
 from orienteer.graph.store import Graph
+from orienteer.index.name_scan import CaseCounts, NameScan
 from orienteer.index.postings import Layout
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.pairs import Targets, Touched, mention_edges, order_edges, shared_edges
+from orienteer.ingest.documents.join.pairs import PlainEdge, Targets, Touched, mention_edges, order_edges, shared_edges
 from orienteer.ingest.documents.join.shelved import ShelfMark, Shelved, mark_of
 from orienteer.records import Edge, Node
-from orienteer.text.proper_names import CaseCounts, Finder, idf, key_of, most_chunks, surfaces
+from orienteer.text.proper_names import idf, key_of, most_chunks, surfaces
 
 Numbers = NDArray[np.int64]
 _MOST_READ = 20  # times as many texts as a name may stand in are read to find it
@@ -61,7 +63,7 @@ class ChangedNodes:
 class LinkChange(NamedTuple):
     """The edges of hyperlinks that come, and those between nodes that stay that go."""
 
-    edges: list[Edge]
+    edges: list[PlainEdge]
     lost: list[tuple[int, str, int]]
     """As in `Revision.lost`."""
 
@@ -75,7 +77,7 @@ class Increment:
         self._stays = np.ones(len(shelved.rows), np.bool_)  # (n,): by place
         self._stays[changed.gone] = False
 
-    def order_edges(self) -> Iterator[Edge]:
+    def order_edges(self) -> Iterator[PlainEdge]:
         """Return the edges of order that come."""
         return (edge for edge in order_edges(self._changed.now) if {edge.source, edge.target} & self._new.keys())
 
@@ -89,7 +91,7 @@ class Increment:
             return LinkChange([], [])
         targets = self._targets()
         edges = [
-            Edge(node.id, LINKS_TO, target)
+            PlainEdge(node.id, LINKS_TO, target)
             for node in self._new.values()
             for target in targets.linked(node.id, node.properties.get("links"), str(node.properties.get("file", "")))
         ]
@@ -106,7 +108,7 @@ class Increment:
                 around = arrays.adjacency.entries(np.array([row], np.int32), kinds).neighbor.tolist()
                 had = {arrays.ids[other]: other for other in around}
             staying = {node_id: other for node_id, other in had.items() if self._row_stays(other)}
-            edges += [Edge(node_id, LINKS_TO, target) for target in now if target not in staying]
+            edges += [PlainEdge(node_id, LINKS_TO, target) for target in now if target not in staying]
             lost += [(row, LINKS_TO, other) for target, other in staying.items() if target not in now]
         return LinkChange(edges, lost)
 
@@ -194,7 +196,11 @@ class NameIncrement:
         self._stays[changed.gone] = False
         new_ids = {node.id for node in changed.new}
         parts = [(part, node) for part, node in parts_of(changed.now)]
-        name_untitled(changed.now, [part for part, _ in parts], self._case)
+        untitled = NameScan()
+        for number, (part, node) in enumerate(parts):
+            if part.is_untitled and node.type == CHUNK:
+                untitled.add_text(number, node.text)
+        name_untitled(untitled, [part for part, _ in parts], self._case)
         self._coming = [(part, node) for part, node in parts if node.id in new_ids]
         self._ordered = self._order()
         self._number_of_new = {place.at: number for number, place in enumerate(self._ordered) if place.is_new}
@@ -302,23 +308,22 @@ class NameIncrement:
         new_titles = {key for part, _ in self._coming for title in part.titles for key in surfaces(title)}
         still_titles = set(self._old_titled()[1].tolist())
         titles = {key for key, number in keys.items() if number in still_titles} | new_titles
-        finder = Finder(titles, self._case)
-        collector = NameCollector()
-        for number, (part, node) in enumerate(self._coming):
-            collector.part(number, node, finder, part.titles)
-        own = collector.corpus_names([part for part, _ in self._coming], None)
+        own = self._names_of(self._coming, titles)
         brought = {*new_titles, *(key for key in own.keys if key not in keys)}
         places, everywhere = self._hearing(brought, keys)
-        heard = NameCollector()
         nodes = [self._shelved.node(at) for at in places]
-        for number, node in enumerate(nodes):
-            heard.part(number, node, finder, ())
-        others = heard.corpus_names([DocumentPart(node.id, 0) for node in nodes], None)
+        others = self._names_of([(DocumentPart(node.id, 0), node) for node in nodes], titles)
         new_numbers = np.array([self._number_of_new[at] for at in range(len(self._coming))], np.int64)
         return (
             _Found(own, new_numbers, frozenset(own.keys) - everywhere),
             _Found(others, self._number_of_old[places], frozenset(brought) - everywhere),
         )
+
+    def _names_of(self, parts: Sequence[tuple[DocumentPart, Node]], titles: set[str]) -> CorpusNames:
+        scan = NameScan()
+        for number, (_, node) in enumerate(parts):
+            add_node(scan, number, node)
+        return corpus_names(scan, [part for part, _ in parts], titles, self._case, None)
 
     def _hearing(self, brought: Iterable[str], keys: Mapping[str, int]) -> tuple[Numbers, frozenset[str]]:
         """Return the places of parts that stay and may hold one of these names, and names whose words are everywhere.
@@ -399,11 +404,7 @@ def _number(keys: dict[str, int], written: list[str], key: str, name: str) -> in
 def _counted(stored: StoredCase, shelved: Shelved, changed: ChangedNodes) -> CaseCounts:
     """Return how the new corpus writes words."""
     case = stored.counts()
-    for at in changed.gone.tolist():
-        if not shelved.is_document[at]:
-            case.take_back(shelved.arrays.texts[int(shelved.rows[at])])
-    for node in changed.new:
-        if node.type != DOCUMENT:
-            case.add(node.text)
-    case.settle()
+    gone = changed.gone[~shelved.is_document[changed.gone]]
+    case.add((shelved.arrays.texts[row] for row in shelved.rows[gone].tolist()), times=-1)
+    case.add(node.text for node in changed.new if node.type != DOCUMENT)
     return case

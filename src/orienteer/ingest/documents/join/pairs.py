@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -11,9 +12,10 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.edges import EdgeBatch
+from orienteer.graph.edges import CodedColumn, EdgeBatch
 from orienteer.graph.names import CorpusNames
 from orienteer.graph.reserved import DOCUMENT, LINKS_TO, MENTIONS, NEXT, PART_OF, SHARES_NAMES
+from orienteer.index.arrays import begins_of, runs
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read.blocks import MID
 from orienteer.ingest.documents.read.markdown import anchor_of
@@ -23,47 +25,66 @@ SHOWN = 5
 """Shared names that an edge lists, the rarest first."""
 LEAST_HOLDERS = 2
 """Chunks that a name stands in to join them."""
-_BATCH = 20_000
 _PAIRS = 1 << 22  # pairs that are weighed at once, to bound memory
 _MOST_REACHED = 1 << 23  # pairs that are weighed for the parts near new ones: about two seconds
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
 _ENDINGS = ("", ".md", ".markdown", ".mdx", ".html", ".htm", "/index.md", "/README.md", "/index.html")
 
 
-def order_edges(nodes: Iterable[Node]) -> Iterator[Edge]:
+class PlainEdge(NamedTuple):
+    """An edge that says nothing but its type: a build has hundreds of thousands."""
+
+    source: str
+    type: str
+    target: str
+
+
+def order_edges(nodes: Iterable[Node]) -> Iterator[PlainEdge]:
     """Return the edges of parts to their documents, and of each part to the next."""
     before: Node | None = None
     for node in nodes:
         document = node.properties.get("document")
         if isinstance(document, str) and node.type != DOCUMENT:
-            yield Edge(node.id, PART_OF, document)
+            yield PlainEdge(node.id, PART_OF, document)
             if before is not None and before.properties.get("document") == document:
-                yield Edge(before.id, NEXT, node.id)
+                yield PlainEdge(before.id, NEXT, node.id)
         before = node
 
 
-def link_edges(nodes: Iterable[Node]) -> Iterator[Edge]:
+def link_edges(nodes: Iterable[Node], targets: Targets | None = None) -> Iterator[PlainEdge]:
     """Return the edges that hyperlinks within the documents make; those that lead elsewhere make none.
 
-    The nodes can be iterated again.
+    Without the targets of these nodes, these are iterated twice.
     """
-    targets = Targets()
-    for node in nodes:
-        targets.add(node.id, node.type, node.name, node.properties.get("file"), node.properties.get("anchors"))
-    for node in nodes:
+    if targets is None:
+        targets = Targets()
+        deque(targets.noted(nodes), maxlen=0)
+    for node in nodes if targets.has_links else ():
         for target in targets.linked(node.id, node.properties.get("links"), str(node.properties.get("file", ""))):
-            yield Edge(node.id, LINKS_TO, target)
+            yield PlainEdge(node.id, LINKS_TO, target)
 
 
 class Targets:
     """Where hyperlinks lead."""
 
     def __init__(self) -> None:
+        self.has_links = False
+        """Whether a node that was noted has links."""
         self._files: dict[str, str] = {}
         """Documents by file."""
         self._stems: dict[str, str] = {}
         """Files by what a wiki link may call them: a name without its ending, a title."""
         self._anchors: dict[tuple[str, str], str] = {}
+        self._resolved: dict[tuple[str, str], str | None] = {}
+        """Files by the path of a link and the folder that it stands in."""
+
+    def noted(self, nodes: Iterable[Node]) -> Iterator[Node]:
+        """Yield the nodes, and take each in."""
+        for node in nodes:
+            properties = node.properties
+            self.add(node.id, node.type, node.name, properties.get("file"), properties.get("anchors"))
+            self.has_links = self.has_links or "links" in properties
+            yield node
 
     def add(self, node_id: str, kind: str, name: str, file: JsonValue, anchors: JsonValue) -> None:
         """Take in a node, in the order of the shelf: the first of several with one name or anchor has it."""
@@ -97,6 +118,11 @@ class Targets:
 
     def _file(self, path: str, file: str) -> str | None:
         start = "" if path.startswith("/") else posixpath.dirname(file)
+        if (start, path) not in self._resolved:
+            self._resolved[start, path] = self._resolve(start, path)
+        return self._resolved[start, path]
+
+    def _resolve(self, start: str, path: str) -> str | None:
         whole = posixpath.normpath(posixpath.join(start, path.lstrip("/")))
         spellings = [whole + ending for ending in _ENDINGS]
         if whole.endswith(".html"):  # a page as it is published, of a source in Markdown
@@ -182,11 +208,18 @@ def _mentioning(
 
 
 class Pairs(NamedTuple):
-    """Pairs of parts, each once, and what joins them weighs."""
+    """Pairs of parts, each once: columns of shape (pairs,)."""
 
     first: NDArray[np.int32]
     second: NDArray[np.int32]
     weight: NDArray[np.float64]
+    """The sum of the weights of the names that both have."""
+    names: NDArray[np.int32]
+    """(pairs, SHOWN): the rarest of these names, the rarest first; -1 in place of further ones."""
+
+    def take(self, at: NDArray[Any]) -> Pairs:  # Any: numbers or a mask
+        """Return some of the pairs."""
+        return Pairs(*(column[at] for column in self))
 
 
 def shared_edges(
@@ -201,30 +234,26 @@ def shared_edges(
     among = None if new is None else _near(names, is_rare, new)
     pairs = shared_pairs(names, is_rare, strongest=config.strongest, among=among)
     if new is not None:
-        is_wanted = new[pairs.first] | new[pairs.second]
-        pairs = Pairs(pairs.first[is_wanted], pairs.second[is_wanted], pairs.weight[is_wanted])
-    order = sorted(np.flatnonzero(is_rare).tolist(), key=lambda name: (-names.weights[name], names.names[name]))
-    place = np.full(len(names.names), -1, np.int64)
-    place[order] = np.arange(len(order))
-    written = [names.names[name] for name in order]
-    rare_names: list[frozenset[int]] = [frozenset()] * len(names.parts)
-    for part in range(len(names.parts)) if new is None else {*pairs.first.tolist(), *pairs.second.tolist()}:
-        members = names.of(part)
-        rare_names[part] = frozenset(place[members[is_rare[members]]].tolist())
+        pairs = pairs.take(new[pairs.first] | new[pairs.second])
+    if not len(pairs.first):
+        return
+    # Nearly all edges share one name, and many the same: what they say is made, and stored, once.
+    weight = pairs.weight.round(4)
+    code = np.unique(weight, return_inverse=True)[1].astype(np.int64)
+    for column in pairs.names.T:
+        code = np.unique(code * (len(names.names) + 1) + column + 1, return_inverse=True)[1]
+    examples = np.unique(code, return_index=True)[1]
+    extras: list[dict[str, JsonValue]] = [
+        {"weight": value, "properties": {"names": [names.names[name] for name in shown if name >= 0]}}
+        for value, shown in zip(weight[examples].tolist(), pairs.names[examples].tolist(), strict=True)
+    ]
     ids = [part.id for part in names.parts]
-    for low in range(0, len(pairs.first), _BATCH):
-        here = [column[low : low + _BATCH].tolist() for column in pairs]
-        extras: list[dict[str, JsonValue]] = [
-            {
-                "weight": round(weight, 4),
-                "properties": {
-                    "names": [written[name] for name in sorted(rare_names[first] & rare_names[second])[:SHOWN]]
-                },
-            }
-            for first, second, weight in zip(*here, strict=True)
-        ]
-        sources, targets = ([ids[part] for part in column] for column in here[:2])
-        yield EdgeBatch(sources, [SHARES_NAMES] * len(sources), targets, extras)
+    yield EdgeBatch(
+        CodedColumn(ids, pairs.first),
+        CodedColumn([SHARES_NAMES], np.zeros(len(code), np.int8)),
+        CodedColumn(ids, pairs.second),
+        CodedColumn(extras, code),
+    )
 
 
 def rare(names: CorpusNames, config: BuildConfig) -> NDArray[np.bool_]:
@@ -260,10 +289,14 @@ def shared_pairs(
     """
     size = len(names.parts)
     owner, member = _rare_names(names, is_rare)
+    rarest = sorted(np.flatnonzero(is_rare).tolist(), key=lambda name: (-names.weights[name], names.names[name]))
+    rank = np.zeros(len(names.names), np.int64)
+    rank[rarest] = np.arange(len(rarest))
+    # The names of each part, the rarest first.
+    member = member[np.argsort(owner.astype(np.int64) * len(rank) + rank[member])]
     order = np.argsort(member, kind="stable")
     holders, ends = owner[order], np.cumsum(np.bincount(member, minlength=len(names.names)))
     starts = ends - np.bincount(member, minlength=len(names.names))
-    documents = np.array([part.document for part in names.parts], np.int64)
     if among is not None:
         owner, member = owner[among[owner]], member[among[owner]]
     reach = (ends - starts)[member]
@@ -271,11 +304,15 @@ def shared_pairs(
     for low, high in _blocks(owner, reach):
         own, named, width = owner[low:high], member[low:high], reach[low:high]
         at = np.repeat(starts[named] - (np.cumsum(width) - width), width) + np.arange(int(width.sum()))
-        pairs = _summed(np.repeat(own, width), holders[at], np.repeat(names.weights[named], width), size)
-        chosen.append(_strongest(pairs, documents, strongest))
+        chosen.append(_strongest(np.repeat(own, width), holders[at], np.repeat(named, width), names, strongest))
     if not chosen:
-        return Pairs(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
-    return _once(Pairs(*(np.concatenate(columns) for columns in zip(*chosen, strict=True))), size)
+        nothing = np.zeros(0, np.int32)
+        return Pairs(nothing, nothing, np.zeros(0), np.zeros((0, SHOWN), np.int32))
+    pairs = Pairs(*(np.concatenate(columns) for columns in zip(*chosen, strict=True)))
+    # Each pair once, the part that comes earlier first.
+    first, second = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
+    once = np.unique(first.astype(np.int64) * size + second, return_index=True)[1]
+    return Pairs(first, second, pairs.weight, pairs.names).take(once)
 
 
 def _blocks(owner: NDArray[np.int32], reach: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -292,32 +329,30 @@ def _blocks(owner: NDArray[np.int32], reach: NDArray[np.int64]) -> Iterator[tupl
         low = high
 
 
-def _summed(first: NDArray[Any], second: NDArray[Any], weight: NDArray[np.float64], size: int) -> Pairs:
-    """Add up what joins each two parts, a part and itself left out."""
-    apart = first != second
-    key = first[apart].astype(np.int64) * size + second[apart]
+def _strongest(
+    first: NDArray[np.int32], second: NDArray[np.int32], named: NDArray[np.int32], names: CorpusNames, most: int
+) -> Pairs:
+    """Add up the names that join each two parts, (names,) each, and keep the strongest pairs of each first part.
+
+    A part and itself are no pair. Ties go to the second part that comes earlier.
+    """
+    apart = np.flatnonzero(first != second)
+    key = first[apart].astype(np.int64) * len(names.parts) + second[apart]
     order = np.argsort(key, kind="stable")
-    key = key[order]
-    begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else np.zeros(0, np.int64)
-    total = np.add.reduceat(weight[apart][order], begins) if len(key) else np.zeros(0)
-    return Pairs((key[begins] // size).astype(np.int32), (key[begins] % size).astype(np.int32), total)
-
-
-def _strongest(pairs: Pairs, documents: NDArray[np.int64], most: int) -> Pairs:
-    """Keep the strongest pairs of each first part; ties go to the second that comes earlier."""
-    same = documents[pairs.first] == documents[pairs.second]
-    group = pairs.first.astype(np.int64) * 2 + same
+    named = named[apart[order]]
+    key, counts = runs(key[order])
+    begins = begins_of(counts)
+    weight = np.add.reduceat(names.weights[named], begins[:-1]) if len(key) else np.zeros(0)
+    first, second = (key // len(names.parts)).astype(np.int32), (key % len(names.parts)).astype(np.int32)
+    documents = np.array([part.document for part in names.parts], np.int64)
+    group = first.astype(np.int64) * 2 + (documents[first] == documents[second])
     # Equal sums of unequal order differ in their last bits: they are ties all the same.
-    order = np.lexsort((pairs.second, -pairs.weight.round(9), group))
+    order = np.lexsort((second, -weight.round(9), group))
     group = group[order]
-    begins = np.concatenate([[True], group[1:] != group[:-1]]) if len(group) else np.zeros(0, np.bool_)
-    place = np.arange(len(group)) - np.maximum.accumulate(np.where(begins, np.arange(len(group)), 0))
+    group_counts = runs(group)[1]
+    place = np.arange(len(group)) - np.repeat(begins_of(group_counts)[:-1], group_counts)
     strongest = order[place < np.where(group & 1, max(1, most // 3), most)]
-    return Pairs(pairs.first[strongest], pairs.second[strongest], pairs.weight[strongest])
-
-
-def _once(pairs: Pairs, size: int) -> Pairs:
-    """Keep each pair once, the part that comes earlier first."""
-    low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
-    _, at = np.unique(low.astype(np.int64) * size + high, return_index=True)
-    return Pairs(low[at], high[at], pairs.weight[at])
+    further = np.arange(SHOWN)
+    at = begins[strongest, None] + further
+    shown = np.where(further < counts[strongest, None], named[np.minimum(at, len(named) - 1)] if len(named) else -1, -1)
+    return Pairs(first[strongest], second[strongest], weight[strongest], shown.astype(np.int32))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
@@ -10,14 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder, Progress
-from orienteer.graph.edges import EdgeBatch
+from orienteer.graph.edges import CodedColumn, EdgeBatch, NodeBatch
 from orienteer.graph.names import CorpusNames, find_names
 from orienteer.graph.pieces import publish_piece
 from orienteer.graph.pieces.incidence import PIECE, write_names
 from orienteer.graph.reserved import SYMMETRIC, WEIGHTED
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.pairs import link_edges, mention_edges, order_edges, shared_edges
+from orienteer.ingest.documents.join.pairs import (
+    PlainEdge,
+    Targets,
+    link_edges,
+    mention_edges,
+    order_edges,
+    shared_edges,
+)
 from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
 from orienteer.ingest.documents.join.statistics import statistics
 from orienteer.records import Edge, Node
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
     from orienteer.protocols import Embedder
 
 _BATCH = 20_000
+_NODES = 4_096  # nodes that are added at once
 
 
 class Weaver:
@@ -42,7 +51,7 @@ class Weaver:
     ) -> None:
         self._builder, self._shelf, self._config, self._progress = builder, shelf, config, progress
         self._is_measured = is_measured
-        self.counts: dict[str, int] = {}
+        self.counts: Counter[str] = Counter()
         """Edges by type."""
         self.greatest: dict[str, float] = {}
         """The greatest weight of each type whose weights say something."""
@@ -51,13 +60,18 @@ class Weaver:
 
     def add_nodes(self) -> None:
         """Add the nodes. Raises `DuplicateNode` if two corpora share ids."""
-        for node in self._shelf:
-            try:
-                self._builder.add_node(node)
-            except DuplicateNode as error:
-                raise DuplicateNode(
-                    f"two passages have the id {node.id!r}: build the corpora one by one, or give each its own ids"
-                ) from error
+        stream = iter(self._shelf)
+        while nodes := list(islice(stream, _NODES)):
+            if self._builder.are_new([node.id for node in nodes]):
+                self._builder.add_nodes(_columns(nodes))
+                continue
+            for node in nodes:
+                try:
+                    self._builder.add_node(node)
+                except DuplicateNode as error:
+                    raise DuplicateNode(
+                        f"two passages have the id {node.id!r}: build the corpora one by one, or give each its own ids"
+                    ) from error
 
     @cached_property
     def names(self) -> CorpusNames:
@@ -82,22 +96,23 @@ class Weaver:
         """Add what joins such nodes. Their weights are no measure for edges between chunks."""
         for batch in edges:
             self._builder.add_edges(batch)
-            for kind in batch.types:
-                self.counts[kind] = self.counts.get(kind, 0) + 1
+            self.counts.update(batch.types)
         self._builder.edges.symmetric.update(symmetric & self.counts.keys())
 
     def add_edges(self, embedder: Embedder | None) -> None:
         """Add the edges of order and links, of names if the options ask for them, of vectors with an embedder."""
         for batch in chain.from_iterable(self._joined(embedder)):
             self._builder.add_edges(batch)
-            for kind in set(batch.types):
-                self._count(batch, kind)
+            self.counts.update(batch.types)
+            for kind, weight in weights_of(batch):
+                self.greatest[kind] = max(self.greatest.get(kind, 0.0), weight)
         self._builder.edges.symmetric.update(SYMMETRIC & self.counts.keys())
 
     def _joined(self, embedder: Embedder | None) -> Iterator[Iterable[EdgeBatch]]:
         shelf, config = self._shelf, self._config
-        yield batches(order_edges(shelf))
-        yield batches(link_edges(shelf))
+        targets = Targets()
+        yield batches(order_edges(targets.noted(shelf)))
+        yield batches(link_edges(shelf, targets))
         is_similar = config.similar and embedder is not None
         if not config.has_names and not is_similar:
             return
@@ -110,22 +125,35 @@ class Weaver:
             self.similarity = statistics(several, kinds, config, is_measured=self._is_measured)
             yield similar_edges(several, self.names, config)
 
-    def _count(self, batch: EdgeBatch, kind: str) -> None:
-        """Count the edges of a type, and keep their greatest weight."""
-        extras = batch.extras or (None,) * len(batch.types)
-        here = [extra for extra, name in zip(extras, batch.types, strict=True) if name == kind]
-        self.counts[kind] = self.counts.get(kind, 0) + len(here)
-        if kind in WEIGHTED:
-            weights = [extra.get("weight", 1.0) if extra else 1.0 for extra in here]
-            greatest = max(weight for weight in weights if isinstance(weight, float))
-            self.greatest[kind] = max(self.greatest.get(kind, 0.0), greatest)
+
+def _columns(nodes: Sequence[Node]) -> NodeBatch:
+    names = dict.fromkeys(name for node in nodes for name in node.properties)
+    return NodeBatch(
+        ids=[node.id for node in nodes],
+        types=[node.type for node in nodes],
+        names=[node.name or node.id for node in nodes],
+        texts=[node.text for node in nodes],
+        properties={name: [node.properties.get(name) for node in nodes] for name in names},
+        aliases=[node.aliases for node in nodes],
+    )
 
 
-def batches(edges: Iterable[Edge]) -> Iterator[EdgeBatch]:
+def weights_of(batch: EdgeBatch) -> Iterator[tuple[str, float]]:
+    """Yield the type and the weight of each edge whose weight says how strong it is; of edges that share it, once."""
+    types, extras = batch.types, batch.extras
+    if isinstance(types, CodedColumn) and isinstance(extras, CodedColumn) and len(types.values) == 1:
+        types, extras = [*types.values] * len(extras.values), extras.values
+    for kind, extra in zip(types, extras or (), strict=False):
+        weight = (extra or {}).get("weight", 1.0)
+        if kind in WEIGHTED and isinstance(weight, float):
+            yield kind, weight
+
+
+def batches(edges: Iterable[Edge | PlainEdge]) -> Iterator[EdgeBatch]:
     """Return edges as the builder takes them."""
     stream = iter(edges)
     while some := list(islice(stream, _BATCH)):
-        extras = [edge.extras for edge in some]
+        extras = [edge.extras if isinstance(edge, Edge) else {} for edge in some]
         yield EdgeBatch(
             sources=[edge.source for edge in some],
             types=[edge.type for edge in some],

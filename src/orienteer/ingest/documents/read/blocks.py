@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -107,13 +108,19 @@ class Page:
 
 def lined(blocks: Iterable[Block], text: str) -> list[Block]:
     """Return the blocks of a text, each with the line that its span begins on."""
-    ends = [at for at, character in enumerate(text) if character == "\n"]
-    return [
-        block
-        if block.place.span is None
-        else replace(block, place=replace(block.place, line=1 + bisect_right(ends, block.place.span.start - 1)))
-        for block in blocks
-    ]
+    ends = [match.start() for match in re.finditer("\n", text)]
+    lined_blocks: list[Block] = []
+    for block in blocks:
+        place = block.place
+        if place.span is not None:
+            line = 1 + bisect_right(ends, place.span.start - 1)
+            place = Place(place.headings, place.page, place.span, place.anchors, line, place.is_navigation)
+            if isinstance(block, Prose):  # a file has hundreds of thousands, and `replace` takes long
+                block = Prose(block.text, place, block.links, block.is_code)
+            else:
+                block = replace(block, place=place)
+        lined_blocks.append(block)
+    return lined_blocks
 
 
 def filled(rows: Iterable[Sequence[str]], width: int) -> Iterator[tuple[str, ...]]:
