@@ -435,8 +435,8 @@ def ruled(
             tuple(texts.get(first[row, column], "") if first[row, column][1] == column else "" for column in used)
             for row in range(rows)
         ]
-        is_new = [row == 0 or any(first[row, column][0] == row for column in range(columns)) for row in range(rows)]
-        kept = [row for row, is_one in zip(grid, is_new, strict=True) if is_one and any(row)]
+        own = {row for row, _ in texts}  # others only go on with what stands above
+        kept = [row for at, row in enumerate(grid) if at in own and any(row)]
         yield kept, (lefts[0], tops[0], lefts[-1], tops[-1]), [at for found in inside.values() for at in found]
 
 

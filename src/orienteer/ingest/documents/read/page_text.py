@@ -193,12 +193,17 @@ def _furniture(pages: Sequence[PageLines], titles: set[str]) -> set[int]:
     usual = {shift for shift, count in shifts.items() if count >= max(FEWEST_PAGES, 0.2 * len(pages))}
     heads = {title.lstrip(_DIGITS) for title in titles}
     furniture: set[int] = set()
+    repeated: set[int] = set()
     for (rest, shift, _), places in found.items():
         head = _folded(rest).lstrip(_DIGITS)
         is_head = shift in usual and (head in heads or head.removeprefix("chapter").lstrip(_DIGITS) in heads)
         if is_head or len({page for page, _ in places}) >= FEWEST_PAGES:
             is_first = not is_head and sum(map(str.isalpha, rest)) > 1
             furniture.update(id(line) for _, line in places[is_first:])
+            repeated.update(id(line) for _, line in places)
+    for page in pages:
+        if page.lines and all(id(line) in repeated for line in page.lines):  # there is nothing that it frames
+            furniture.difference_update(map(id, page.lines))
     return furniture
 
 

@@ -177,22 +177,37 @@ def _words(text: Raw) -> tuple[str, dict[int, list[Word]]]:
     letters = "".join([chr(code) if code < _SCALAR and not 0xD800 <= code < 0xE000 else "\ufffd" for code in codes])
     groups: dict[int, list[Word]] = defaultdict(list)
     box = pdfium.FS_RECTF()
+    end = 0  # of the word before
     for found in _WORD.finditer(letters):
         first, last = found.start(), found.end() - 1
         turned = pdfium.FPDFText_GetCharAngle(text, first)
         angle = round(math.degrees(-turned)) % 360 if turned > 0 else 0
         angle = 90 * round(angle / 90) % 360 if abs(angle - 90 * round(angle / 90)) < 3 else angle
+        word = found[0] if found[0][-1] not in "\x02\ufffe" else f"{found[0][:-1]}-"
         left, bottom, right, top = _box(text, first, box)
         if last > first:
             left2, bottom2, right2, top2 = _box(text, last, box)
             left, bottom, right, top = min(left, left2), min(bottom, bottom2), max(right, right2), max(top, top2)
-        word = found[0]
-        if word[-1] in "\x02\ufffe":
-            word = word[:-1] + "-"
         corners = [_turned(x, y, angle) for x in (left, right) for y in (bottom, top)]
         (left, right), (top, bottom) = ((min(side), max(side)) for side in zip(*corners, strict=True))
-        groups[angle].append(Word(word, left, top, right, bottom))
+        words = groups[angle]
+        if end and end + 1 == first and not angle and words and _is_one(text, words[-1], left, top, bottom, end, box):
+            before = words.pop()
+            word, left = before.text + word, before.left
+            top, bottom = min(top, before.top), max(bottom, before.bottom)
+        words.append(Word(word, left, top, right, bottom))
+        end = last + 1
     return letters, groups
+
+
+def _is_one(text: Raw, before: Word, left: float, top: float, bottom: float, space: int, box: Raw) -> bool:
+    """Return whether PDFium found a space within a word whose letters stand apart."""
+    height, gap = bottom - top, left - before.right
+    is_near = -0.5 * height < gap < 0.2 * height and min(bottom, before.bottom) - max(top, before.top) > 0.8 * height
+    if not is_near or not pdfium.FPDFText_IsGenerated(text, space):
+        return False
+    within = _box(text, space - 1, box)[0] - _box(text, space - 2, box)[2] if len(before.text) > 1 else 0.0
+    return gap < max(0.03 * height, within + 0.02 * height)
 
 
 def _box(text: Raw, at: int, box: Raw) -> tuple[float, float, float, float]:
@@ -317,7 +332,11 @@ def _value(handle: Raw, note: Raw) -> str:
         kind in _BUTTONS and not pdfium.FPDFAnnot_IsChecked(handle, note)
     ):
         return ""
-    return _said(pdfium.FPDFAnnot_GetFormFieldValue, handle, note)
+    value = _said(pdfium.FPDFAnnot_GetFormFieldValue, handle, note)
+    if value or kind != pdfium.FPDF_FORMFIELD_LISTBOX:
+        return value
+    count = min(pdfium.FPDFAnnot_GetOptionCount(handle, note), _MOST_REMARKS)
+    return ", ".join(_said(pdfium.FPDFAnnot_GetOptionLabel, handle, note, at) for at in range(count))
 
 
 def _said(get: Callable[..., int], *arguments: Raw) -> str:
