@@ -57,6 +57,7 @@ __getattr__, __dir__, __all__ = face(
         "documents.read.lines": "read_lines as read_prose_lines, reads_as_prose",
         "documents.read.mail": "read_mail",
         "documents.read.markdown": "anchor_of, plain as plain_markdown, read_markdown, read_plain",
+        "documents.read.pdf": "Bounds as PdfBounds, read_pdf",
         "documents.read.notebook": "read_notebook",
         "documents.read.readers": "DocumentReader",
         "documents.read.selection": "ALL as ALL_FILES, Selection",

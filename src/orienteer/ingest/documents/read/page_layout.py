@@ -26,7 +26,7 @@ MOST_BANDS = 200
 _LEAST = 3  # lines of a column, and of a table without rules
 _PROSE, _LABEL = 25, 20  # characters of a line: prose has more, the labels of a list fewer
 _ROW = re.compile(r"[\W\d]*[A-Za-z]?[\W\d]*$")  # a number, a letter, a mark
-_ITEM = re.compile(r"(?:[•▪◦‣●○■□➢✓–—*·-]|\(?\d{1,3}[.)]|\(?[A-Za-z][.)])\s")
+_ITEM = re.compile(r"(?:[•▪◦‣●○■□➢✓–—*·-]|\d{1,3}[.)]|[A-Za-z]\)|\([A-Za-z\d]{1,3}\))\s")
 
 
 class Word(NamedTuple):
@@ -101,6 +101,11 @@ class Line:
 
     def __post_init__(self) -> None:
         self.text = " ".join(cell.text for cell in self.cells)
+
+    @property
+    def is_row(self) -> bool:
+        """Return whether its cells stand further apart than sentences do."""
+        return any(after.left - cell.right > 1.5 * self.size for cell, after in pairwise(self.cells))
 
 
 def lines(words: Sequence[Word], edges: Sequence[Edge] = ()) -> list[list[Line]]:
@@ -571,7 +576,7 @@ def _usual(region: Sequence[Line], *, is_code: bool) -> float:
     pairs = [(line, below.top - line.top) for line, below in pairwise(region) if line.is_code == is_code == below.is_code]
     near = [step for line, step in pairs if 0.4 * line.size < step < 1.6 * line.size]
     if not near or len(near) < 0.2 * len(pairs):
-        near = [step for _, step in pairs]
+        near = [step for line, step in pairs if 0 < step < 2.6 * line.size]  # lines of double height
     return median(near) if near else 0.0
 
 
@@ -581,11 +586,11 @@ def _begins(paragraph: Sequence[Line], line: Line, after: Line | None, usual: fl
     step = line.top - last.top
     if line.is_code and last.is_code:
         return step > 3 * usual or step < 0
-    if line.is_code != last.is_code or not 0 <= step <= 1.22 * usual + 0.5 or abs(size - last.size) > 0.12 * size:
+    if line.is_code != last.is_code or not 0 <= step <= 1.22 * usual + 0.5 or abs(size - last.size) > 0.2 * size:
         return True
-    if _ITEM.match(line.text) or len(line.cells) > 1 or (len(last.cells) > 1 and line.left <= last.left + size):
+    if _ITEM.match(line.text) or line.is_row or (last.is_row and line.left <= last.left + size):
         return True
-    if len(paragraph[0].cells) > 1 and line.left > paragraph[0].cells[1].left - size:  # it goes on in its column
+    if paragraph[0].is_row and line.left > paragraph[0].cells[1].left - size:  # it goes on in its column
         return False
     if (is_short := last.right < right - 0.25 * (right - last.left)) and last.text[-1:] in ".:;!?" and line.text[0].isupper():
         return True

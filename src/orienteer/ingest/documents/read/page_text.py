@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from textwrap import dedent
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ FEWEST_LETTERS = 4
 """Of a title: less is a number or an initial."""
 FEWEST_PAGES = 3
 """Pages that say the same at their edge: it is a header or a footer."""
+_APART = 0.6  # heights of a letter between the text of a page and its header or footer
 _EDGE = 3  # lines at the top and at the bottom of a page that may be its header or footer
 _MOST_LEVELS = 5
 _LONGEST_HEADING, _MOST_HEADING_LINES = 150, 3
@@ -143,7 +144,7 @@ class _Path:
 
 def _blocks(lines: list[Line], place: Place, known: Callable[[str], bool], *, is_contents: bool) -> Iterator[Block]:
     navigation = Place(place.headings, place.page, is_navigation=True)
-    for kind, group in groupby(lines, key=lambda line: "table" if line.rows else _is_entry(line)):
+    for kind, group in groupby(lines, key=lambda line: "table" if line.rows else is_contents or _is_entry(line)):
         part = list(group)
         if kind == "table":
             for header, *rows in (line.rows for line in part if line.rows):
@@ -180,7 +181,7 @@ def _vocabulary(pages: Sequence[PageLines]) -> Callable[[str], bool]:
 def _furniture(pages: Sequence[PageLines], titles: set[str]) -> set[int]:
     """Return the ids of the lines that pages repeat at their edges, but for the first of each that says something.
 
-    A heading of the outline beside the number of the page is such a line too, though it may stand there once.
+    They stand apart from the text. A heading of the outline beside the number of the page is one, even if it is alone.
     """
     found: dict[tuple[str, int | None, bool], list[tuple[int, Line]]] = defaultdict(list)
     for page in pages:
@@ -192,19 +193,39 @@ def _furniture(pages: Sequence[PageLines], titles: set[str]) -> set[int]:
     shifts = Counter(shift for (_, shift, _), places in found.items() if shift is not None for _ in places)
     usual = {shift for shift, count in shifts.items() if count >= max(FEWEST_PAGES, 0.2 * len(pages))}
     heads = {title.lstrip(_DIGITS) for title in titles}
-    furniture: set[int] = set()
-    repeated: set[int] = set()
-    for (rest, shift, _), places in found.items():
-        head = _folded(rest).lstrip(_DIGITS)
-        is_head = shift in usual and (head in heads or head.removeprefix("chapter").lstrip(_DIGITS) in heads)
+    repeated: dict[int, tuple[str, int | None, bool]] = {}
+    for key, places in found.items():
+        head = _folded(key[0]).lstrip(_DIGITS)
+        is_head = key[1] in usual and (head in heads or head.removeprefix("chapter").lstrip(_DIGITS) in heads)
         if is_head or len({page for page, _ in places}) >= FEWEST_PAGES:
-            is_first = not is_head and sum(map(str.isalpha, rest)) > 1
-            furniture.update(id(line) for _, line in places[is_first:])
-            repeated.update(id(line) for _, line in places)
+            repeated.update((id(line), _HEAD if is_head else key) for _, line in places)
+    furniture: set[int] = set()
+    said: set[tuple[str, int | None, bool]] = {_HEAD}
     for page in pages:
-        if page.lines and all(id(line) in repeated for line in page.lines):  # there is nothing that it frames
-            furniture.difference_update(map(id, page.lines))
+        lines = sorted(page.lines, key=lambda line: line.top)
+        if all(id(line) in repeated for line in lines):  # there is nothing that it frames
+            continue
+        for line in (*_apart(lines, repeated, 1), *_apart(lines[::-1], repeated, -1)):
+            key = repeated[id(line)]
+            if key in said or sum(map(str.isalpha, key[0])) < 2:
+                furniture.add(id(line))
+            said.add(key)
     return furniture
+
+
+_HEAD = ("", None, True)
+"""Stands for all headings at an edge: each is said beneath the heading itself."""
+
+
+def _apart(lines: Sequence[Line], repeated: Collection[int], direction: int) -> Sequence[Line]:
+    """Return the lines from an edge on that are repeated and stand apart from what follows."""
+    count = 0
+    for at, (line, after) in enumerate(pairwise(lines[: _EDGE + 1]), 1):
+        if id(line) not in repeated:
+            break
+        gap = after.top - line.bottom if direction > 0 else line.top - after.bottom
+        count = at if gap >= _APART * line.size else count
+    return lines[:count]
 
 
 def _keys(line: Line, page: int) -> Iterator[tuple[str, int | None]]:

@@ -12,7 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from ctypes import c_double, c_float, cast, create_string_buffer
+from ctypes import c_double, c_float, c_ushort, cast, create_string_buffer
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,7 +146,7 @@ class _Reading:
                 letters, groups = _words(text.raw)
             finally:
                 text.close()
-            main = max(groups, key=lambda angle: len(groups[angle]), default=0)
+            main = max(groups, key=lambda angle: len(groups[angle]) * (2 if angle == 0 else 1), default=0)
             edges = list(_edges(page.raw, main)) if main % 90 == 0 else []
             regions = lines(groups.pop(main, []), edges)
             turned = [region for angle in sorted(groups) for region in lines(groups[angle])]
@@ -172,9 +172,7 @@ def _allow(seconds: float) -> None:
 
 def _words(text: Raw) -> tuple[str, dict[int, list[Word]]]:
     """Return the letters of a page, and its words by the angle that they are turned by, as if they were upright."""
-    read = pdfium.FPDFText_GetUnicode
-    codes = (read(text, at) for at in range(pdfium.FPDFText_CountChars(text)))
-    letters = "".join([chr(code) if code < _SCALAR and not 0xD800 <= code < 0xE000 else "\ufffd" for code in codes])
+    letters = _letters(text)
     groups: dict[int, list[Word]] = defaultdict(list)
     box = pdfium.FS_RECTF()
     end = 0  # of the word before
@@ -187,9 +185,13 @@ def _words(text: Raw) -> tuple[str, dict[int, list[Word]]]:
         left, bottom, right, top = _box(text, first, box)
         if last > first:
             left2, bottom2, right2, top2 = _box(text, last, box)
-            left, bottom, right, top = min(left, left2), min(bottom, bottom2), max(right, right2), max(top, top2)
-        corners = [_turned(x, y, angle) for x in (left, right) for y in (bottom, top)]
-        (left, right), (top, bottom) = ((min(side), max(side)) for side in zip(*corners, strict=True))
+            left, right = (left, right2) if left <= left2 else (left2, right)
+            bottom, top = min(bottom, bottom2), max(top, top2)
+        if angle:
+            corners = [_turned(x, y, angle) for x in (left, right) for y in (bottom, top)]
+            (left, right), (top, bottom) = ((min(side), max(side)) for side in zip(*corners, strict=True))
+        else:
+            top, bottom = -top, -bottom
         words = groups[angle]
         if end and end + 1 == first and not angle and words and _is_one(text, words[-1], left, top, bottom, end, box):
             before = words.pop()
@@ -198,6 +200,18 @@ def _words(text: Raw) -> tuple[str, dict[int, list[Word]]]:
         words.append(Word(word, left, top, right, bottom))
         end = last + 1
     return letters, groups
+
+
+def _letters(text: Raw) -> str:
+    """Return the letters of a page, one for each that PDFium counts."""
+    count = pdfium.FPDFText_CountChars(text)
+    buffer = (c_ushort * (count + 1))()
+    if pdfium.FPDFText_GetText(text, 0, count, buffer) == count + 1:
+        letters = bytes(buffer)[:-2].decode("utf-16-le", "replace")
+        if len(letters) == count:
+            return letters
+    codes = [pdfium.FPDFText_GetUnicode(text, at) for at in range(count)]
+    return "".join([chr(code) if code < _SCALAR and not 0xD800 <= code < 0xE000 else "\ufffd" for code in codes])
 
 
 def _is_one(text: Raw, before: Word, left: float, top: float, bottom: float, space: int, box: Raw) -> bool:
