@@ -72,7 +72,7 @@ WORKERS = {
     "monty": ("pydantic_monty", OPENED.format(tier="monty", process="interpreter._session.worker_pid")),
     "cpython": ("orienteer", OPENED.format(tier="cpython", process="interpreter.process")),
     "cypher": ("orienteer", CYPHER),
-    "converter": ("pdfplumber", CONVERTER),
+    "converter": ("pypdfium2", CONVERTER),
 }
 
 

@@ -10,7 +10,7 @@ from orienteer.ingest import Grid, Prose
 
 pytest.importorskip("pypdfium2")
 
-from orienteer.ingest import PdfBounds, read_pdf  # noqa: E402  # it needs the library
+from orienteer.ingest import PdfBounds, read_pdf  # it needs the library
 
 LEFT = "the boats of the harbour lie at the quay"
 RIGHT = "fees are paid in spring at the small office"
@@ -106,7 +106,7 @@ def test_text_of_a_form_that_is_drawn_on_the_page_is_read(read):
     assert texts(page) == ["The depth of Gull is 12 metres."]
 
 
-# ---------------------------------------------------------------------------------------------------------------- tables
+# --------------------------------------------------------------------------------------------------------------- tables
 
 ROWS = [("Quay", "Depth", "Fee"), ("Gull", "12", "40"), ("Tern", "9", "30"), ("Salt Bay", "4", "20")]
 XS, STEP = (60, 200, 340, 480), 20
@@ -146,8 +146,8 @@ def test_a_table_stands_in_its_place(read, drawn):
 
 
 def test_a_cell_of_several_rows_is_said_in_each(read):
-    drawn = rules(2) + "".join(f"{XS[1]} {y} m {XS[3]} {y} l S " for y in (640,))
-    drawn += "60 660 m 60 620 l S 200 660 m 200 620 l S 340 660 m 340 620 l S 480 660 m 480 620 l S 60 620 m 480 620 l S"
+    below = "".join(f"{x} 660 m {x} 620 l S " for x in XS)
+    drawn = f"{rules(2)} {below} {XS[1]} 640 m {XS[3]} 640 l S {XS[0]} 620 m {XS[3]} 620 l S "
     rows = [("Quay", "Depth", "Fee"), ("Gull", "12", "40"), ("Tern", "9", "30"), ("", "4", "20")]
     (grid,) = read(drawn + cells(rows)).blocks
     assert list(grid.rows)[1:] == [("Tern", "9", "30"), ("Tern", "4", "20")]
@@ -158,15 +158,16 @@ def test_a_framed_text_is_no_table(read):
     assert texts(page) == ["A warning that stands in a frame."]
 
 
-# -------------------------------------------------------------------------------------------------------------- headings
+# ------------------------------------------------------------------------------------------------------------- headings
 
 
 def outline(*entries):
     """Objects of an outline: level 0 or 1, title, page, height on the page."""
     numbers = [101 + at for at in range(len(entries))]
-    parents = []
+    parents, last = [], 100
     for number, (level, *_) in zip(numbers, entries, strict=True):
-        parents.append(100 if level == 0 else max(one for one, e in zip(numbers, entries, strict=True) if e[0] == 0 and one < number))
+        parents.append(last if level else 100)
+        last = last if level else number
     objects = {}
     for number, parent, (_, title, page, top) in zip(numbers, parents, entries, strict=True):
         siblings = [one for one, other in zip(numbers, parents, strict=True) if other == parent]
@@ -175,9 +176,7 @@ def outline(*entries):
         links = f"/Next {siblings[at + 1]} 0 R " if at + 1 < len(siblings) else ""
         links += f"/Prev {siblings[at - 1]} 0 R " if at else ""
         links += f"/First {children[0]} 0 R /Last {children[-1]} 0 R /Count {len(children)} " if children else ""
-        objects[number] = (
-            f"<< /Title ({title}) /Parent {parent} 0 R {links}/Dest [{10 * page} 0 R /XYZ 72 {top} 0] >>"
-        )
+        objects[number] = f"<< /Title ({title}) /Parent {parent} 0 R {links}/Dest [{10 * page} 0 R /XYZ 72 {top} 0] >>"
     top = [one for one, other in zip(numbers, parents, strict=True) if other == 100]
     objects[100] = f"<< /Type /Outlines /First {top[0]} 0 R /Last {top[-1]} 0 R /Count {len(top)} >>"
     return {"objects": objects, "catalog": "/Outlines 100 0 R"}
@@ -239,7 +238,9 @@ def test_numbers_that_do_not_grow_with_the_pages_are_no_footers(read):
 
 
 def test_pages_that_say_nothing_else_keep_what_they_say(read):
-    assert texts(read(*[text_at(72, 700, f"Slide {at}") for at in range(1, 6)])) == [f"Slide {at}" for at in range(1, 6)]
+    assert texts(read(*[text_at(72, 700, f"Slide {at}") for at in range(1, 6)])) == [
+        f"Slide {at}" for at in range(1, 6)
+    ]
 
 
 def test_a_table_of_contents_is_navigation(read):
@@ -250,7 +251,7 @@ def test_a_table_of_contents_is_navigation(read):
     assert contents.text.split("\n")[1] == "1 Chapter of boats … 7"
 
 
-# ------------------------------------------------------------------------------------------------------ forms, and notes
+# ----------------------------------------------------------------------------------------------------- forms, and notes
 
 
 def test_fields_and_comments_are_read(read):

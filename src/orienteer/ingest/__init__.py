@@ -41,7 +41,7 @@ __getattr__, __dir__, __all__ = face(
         "documents.plots": "page_of as plots_page, write_plots",
         "documents.previous": "Previous as PreviousGraph",
         "documents.read.blocks": (
-            "Block, Blocks, Document, Grid, MOST_BLOCKS, Place as BlockPlace, Prose, Span as TextSpan"
+            "Block, Blocks, Document, Grid, MOST_BLOCKS, Page, Place as BlockPlace, Prose, Span as TextSpan"
         ),
         "documents.read.book": "read_book",
         "documents.read.collection": (
@@ -57,8 +57,8 @@ __getattr__, __dir__, __all__ = face(
         "documents.read.lines": "read_lines as read_prose_lines, reads_as_prose",
         "documents.read.mail": "read_mail",
         "documents.read.markdown": "anchor_of, plain as plain_markdown, read_markdown, read_plain",
-        "documents.read.pdf": "Bounds as PdfBounds, read_pdf",
         "documents.read.notebook": "read_notebook",
+        "documents.read.pdf": "Bounds as PdfBounds, read_pdf",
         "documents.read.readers": "DocumentReader",
         "documents.read.selection": "ALL as ALL_FILES, Selection",
         "documents.read.titles": "cleaned as cleaned_title",

@@ -142,7 +142,11 @@ def filter_program(*, opens: bool, lifeline: int, more: Mapping[str, tuple[int, 
     column = _column()
     if column is None:
         return None
-    steps = [*_allowing(column, {**CALLS, **(more or {})}), *_closing(column, lifeline), *(_reading(column) if opens else [])]
+    steps = [
+        *_allowing(column, {**CALLS, **(more or {})}),
+        *_closing(column, lifeline),
+        *(_reading(column) if opens else []),
+    ]
     return _packed(column, [*steps, *_commands(column, _DESCRIPTOR_COMMANDS)])
 
 

@@ -27,7 +27,7 @@ MOST_FAILURES = 5
 _MODULE = "orienteer.ingest.documents.read.conversion_worker"
 _ENVIRONMENT = {"ORT_DISABLE_TELEMETRY": "1"}  # should a library load onnxruntime after all
 _START = 60.0  # seconds
-_PATIENCE = 10 if hasattr(signal, "setitimer") else 1  # times `seconds` by the clock: processors are shared
+_PATIENCE = 10 if hasattr(signal, "setitimer") else 1  # times the processor time, by the clock: others work too
 _PART = 1 << 20  # bytes of a file that are sent at once
 _LONGEST_REASON = 400  # characters
 
@@ -95,36 +95,30 @@ class Converter:
             worker = self._started(kind, suffix)
             try:
                 read = self._converted(worker, file, suffix, failed, until)
-                break
             except (PipeError, DeadlinePassed) as fault:
                 reason = self._reason(fault, worker)
                 self._end(kind)
-                if self._page in (0, *failed) or until is not None:  # it does not even come to the next page
+                is_last = len(failed) == MOST_FAILURES or isinstance(fault, DeadlinePassed)
+                if self._page in (0, *failed) or until is not None or (is_last and self._page == 1):
                     raise BadInput(f"{reason}: save it again") from fault
-                until = self._page - 1 if len(failed) == MOST_FAILURES else None
+                until = self._page - 1 if is_last else None
                 failed[self._page] = reason
+                continue
             except BaseException:  # half of the file is sent, or its answer is still to come
                 self._end(kind)
                 raise
-        if isinstance(read, _Refusal):
-            raise BadInput(" ".join(read.error.split())[:_LONGEST_REASON])
-        page = Page(read.title, [_block(block) for block in read.blocks], read.notes)
-        return Document(
-            *(file.name, page.title or title, page.blocks, file.name, (file.path.name,)),
-            has_title=bool(page.title),
-            notes=page.notes,
-        )
+            return _document(file, title, read)
 
     def _converted(
         self, worker: Worker, file: File, suffix: str, failed: dict[int, str], until: int | None
     ) -> _Conversion | _Refusal:
         """Return a process's answer for a file. Raises `PipeError`, `DeadlinePassed`, and `BadInput` on sending."""
         self._page = 0
-        patience = _PATIENCE * self._seconds
+        patience = _PATIENCE * self._page_seconds
         bounds = {
             "suffix": suffix,
             "seconds": self._seconds,
-            "page_seconds": min(self._seconds, PAGE_SECONDS),
+            "page_seconds": self._page_seconds,
             "failed": list(failed.items()),
             "until": until,
         }
@@ -145,14 +139,18 @@ class Converter:
                 raise PipeError("it went back to an earlier page")
             self._page = reply.begins
 
+    @property
+    def _page_seconds(self) -> float:
+        return min(self._seconds, PAGE_SECONDS)
+
     def _reason(self, fault: PipeError | DeadlinePassed, worker: Worker) -> str:
         if isinstance(fault, DeadlinePassed):
-            return f"takes more than {_PATIENCE * self._seconds:g} s by the clock"
+            return f"takes more than {_PATIENCE * self._page_seconds:g} s by the clock"
         if not isinstance(fault, PipeClosed):
             return f"its reading broke ({fault})"
         cause = worker.cause(fault)
         if cause.endswith("SIGPROF"):
-            return f"takes more than {min(self._seconds, PAGE_SECONDS):g} s of processor time"
+            return f"takes more than {self._page_seconds:g} s of processor time"
         return f"the library ended on it, perhaps for lack of memory ({cause})"
 
     def _started(self, kind: str, suffix: str) -> Worker:
@@ -194,3 +192,14 @@ def _parts(file: File) -> Iterator[bytes]:
 def _block(block: _Prose | _Grid) -> Prose | Grid:
     kind = Prose if isinstance(block, _Prose) else Grid
     return kind(**{name: getattr(block, name) for name in type(block).model_fields})
+
+
+def _document(file: File, title: str, read: _Conversion | _Refusal) -> Document:
+    if isinstance(read, _Refusal):
+        raise BadInput(" ".join(read.error.split())[:_LONGEST_REASON])
+    page = Page(read.title, [_block(block) for block in read.blocks], read.notes)
+    return Document(
+        *(file.name, page.title or title, page.blocks, file.name, (file.path.name,)),
+        has_title=bool(page.title),
+        notes=page.notes,
+    )

@@ -23,6 +23,8 @@ SLACK = 3.0
 MOST_EDGES, MOST_CELLS = 4_000, 20_000
 """Of one page, and of one table: a drawing has more."""
 MOST_BANDS = 200
+LONGEST_LABEL = 60
+"""Characters of a cell that several rows share, if it is said in each of them."""
 _LEAST = 3  # lines of a column, and of a table without rules
 _PROSE, _LABEL = 25, 20  # characters of a line: prose has more, the labels of a list fewer
 _ROW = re.compile(r"[\W\d]*[A-Za-z]?[\W\d]*$")  # a number, a letter, a mark
@@ -62,10 +64,12 @@ class Run:
 
     @property
     def height(self) -> float:
+        """The height of its tallest letters."""
         return self.bottom - self.top
 
     @property
     def text(self) -> str:
+        """Its words in the order in which they are read."""
         words = reversed(self.words) if _is_from_right(self.words) else self.words
         return " ".join(word.text for word in words)
 
@@ -412,7 +416,7 @@ def ruled(
 ) -> Iterator[tuple[list[tuple[str, ...]], tuple[float, float, float, float], list[int]]]:
     """Yield the tables that drawn lines make: the rows, the box, and which of the words are in it.
 
-    A cell that spans several rows is said in each of them.
+    A cell that spans several rows is said in each of them, if it is short.
     """
     for upright, across in _meshes(edges):
         lefts, tops = _merged([edge.at for edge in upright]), _merged([edge.at for edge in across])
@@ -437,12 +441,17 @@ def ruled(
         texts = {place: _cell([words[at] for at in found]) for place, found in inside.items()}
         used = sorted({column for _, column in texts})
         grid = [
-            tuple(texts.get(first[row, column], "") if first[row, column][1] == column else "" for column in used)
+            tuple(_said(texts.get(first[row, column], ""), first[row, column], (row, column)) for column in used)
             for row in range(rows)
         ]
         own = {row for row, _ in texts}  # others only go on with what stands above
         kept = [row for at, row in enumerate(grid) if at in own and any(row)]
         yield kept, (lefts[0], tops[0], lefts[-1], tops[-1]), [at for found in inside.values() for at in found]
+
+
+def _said(text: str, first: tuple[int, int], place: tuple[int, int]) -> str:
+    """Return what a cell says that begins at `first` and goes on at `place`."""
+    return text if first == place or (first[1] == place[1] and len(text) <= LONGEST_LABEL) else ""
 
 
 def _cell(words: list[Word]) -> str:
@@ -505,25 +514,27 @@ def _meshes(edges: Sequence[Edge]) -> Iterator[tuple[list[Edge], list[Edge]]]:
             root[at] = at = root[root[at]]
         return at
 
-    met: list[int] = []
-    for edge in upright:
-        found = -1
-        for at in range(bisect_left(places, edge.begin - SLACK), bisect_right(places, edge.end + SLACK)):
-            if across[at].begin - SLACK <= edge.at <= across[at].end + SLACK:
-                found = top(at) if found < 0 else found
-                root[top(at)] = found
-        met.append(found)
+    def meets(edge: Edge) -> list[int]:
+        near = range(bisect_left(places, edge.begin - SLACK), bisect_right(places, edge.end + SLACK))
+        return [at for at in near if across[at].begin - SLACK <= edge.at <= across[at].end + SLACK]
+
+    met = [(edge, crossed[0]) for edge in upright if (crossed := meets(edge)) and _join(root, top, crossed)]
     meshes: dict[int, tuple[list[Edge], list[Edge]]] = defaultdict(lambda: ([], []))
-    for edge, at in zip(upright, met, strict=True):
-        if at >= 0:
-            meshes[top(at)][0].append(edge)
+    for edge, at in met:
+        meshes[top(at)][0].append(edge)
     for at, edge in enumerate(across):
         if top(at) in meshes:
             meshes[top(at)][1].append(edge)
     yield from (mesh for mesh in meshes.values() if min(map(len, mesh)) > 1)
 
 
-# ---------------------------------------------------------------------------------------------------------- paragraphs
+def _join(root: list[int], top: Callable[[int], int], crossed: Sequence[int]) -> bool:
+    for at in crossed:
+        root[top(at)] = top(crossed[0])
+    return True
+
+
+# ----------------------------------------------------------------------------------------------------------- paragraphs
 
 
 def joined(texts: Iterable[str], *, known: Callable[[str], bool] | None = None) -> str:
@@ -573,7 +584,9 @@ def paragraphs(region: Sequence[Line]) -> Iterator[list[Line]]:
 
 def _usual(region: Sequence[Line], *, is_code: bool) -> float:
     """Return how far one line of a paragraph, or of code, is usually below the other."""
-    pairs = [(line, below.top - line.top) for line, below in pairwise(region) if line.is_code == is_code == below.is_code]
+    pairs = [
+        (line, below.top - line.top) for line, below in pairwise(region) if line.is_code == is_code == below.is_code
+    ]
     near = [step for line, step in pairs if 0.4 * line.size < step < 1.6 * line.size]
     if not near or len(near) < 0.2 * len(pairs):
         near = [step for line, step in pairs if 0 < step < 2.6 * line.size]  # lines of double height
@@ -592,7 +605,11 @@ def _begins(paragraph: Sequence[Line], line: Line, after: Line | None, usual: fl
         return True
     if paragraph[0].is_row and line.left > paragraph[0].cells[1].left - size:  # it goes on in its column
         return False
-    if (is_short := last.right < right - 0.25 * (right - last.left)) and last.text[-1:] in ".:;!?" and line.text[0].isupper():
+    if (
+        (is_short := last.right < right - 0.25 * (right - last.left))
+        and last.text[-1:] in ".:;!?"
+        and line.text[0].isupper()
+    ):
         return True
     indent = line.left - last.left
     if indent > 0.6 * size:

@@ -175,7 +175,7 @@ def _vocabulary(pages: Sequence[PageLines]) -> Callable[[str], bool]:
     return lambda word: word.casefold() in words
 
 
-# ------------------------------------------------------------------------------------------------- headers and footers
+# -------------------------------------------------------------------------------------------------- headers and footers
 
 
 def _furniture(pages: Sequence[PageLines], titles: set[str]) -> set[int]:
@@ -248,7 +248,7 @@ def _value(roman: str) -> int:
     return sum(-size if size < max(sizes[at:]) else size for at, size in enumerate(sizes))
 
 
-# -------------------------------------------------------------------------------------------------------------- headings
+# ------------------------------------------------------------------------------------------------------------- headings
 
 
 class _Mark(NamedTuple):
@@ -324,15 +324,13 @@ def _of_letters(pages: Sequence[PageLines], furniture: set[int], title: str) -> 
         for line in page.lines:
             letters[round(2 * line.size) / 2] += len(line.text)
     body = max(letters, key=lambda size: letters[size], default=0.0)
-    groups: list[list[Line]] = []
-    for page in pages:
-        for region in page.regions:
-            for size, group in groupby(region, key=lambda line: _large(line, body, furniture)):
-                part = list(group)
-                text = joined(line.text for line in part)
-                is_heading = size and len(part) <= _MOST_HEADING_LINES and len(text) <= _LONGEST_HEADING
-                if is_heading and sum(map(str.isalpha, text)) > 2 and _folded(text) not in _folded(title):
-                    groups.append(part)
+    groups = [
+        part
+        for page in pages
+        for region in page.regions
+        for size, group in groupby(region, key=lambda line: _large(line, body, furniture))
+        if size and _is_heading(part := list(group), title)
+    ]
     if len(groups) < 2 or sum(len(line.text) for part in groups for line in part) > 0.15 * letters.total():
         return {}
     sizes: list[float] = []
@@ -342,10 +340,15 @@ def _of_letters(pages: Sequence[PageLines], furniture: set[int], title: str) -> 
     marks: dict[int, _Mark] = {}
     for part in groups:
         level = min(sum(size > part[0].size * 1.0001 for size in sizes), _MOST_LEVELS)
-        for line in part:
-            marks[id(line)] = _Mark((), True)
+        marks.update((id(line), _Mark((), True)) for line in part)
         marks[id(part[0])] = _Mark(((level, cleaned(joined(line.text for line in part))),), True)
     return marks
+
+
+def _is_heading(part: Sequence[Line], title: str) -> bool:
+    text = joined(line.text for line in part)
+    is_short = len(part) <= _MOST_HEADING_LINES and len(text) <= _LONGEST_HEADING
+    return is_short and sum(map(str.isalpha, text)) > 2 and _folded(text) not in _folded(title)
 
 
 def _large(line: Line, body: float, furniture: set[int]) -> float:
@@ -353,7 +356,7 @@ def _large(line: Line, body: float, furniture: set[int]) -> float:
     return round(line.size, 1) if is_text and line.size >= LARGER * body else 0.0
 
 
-# -------------------------------------------------------------------------------------------------------------- contents
+# ------------------------------------------------------------------------------------------------------------- contents
 
 
 def _is_entry(line: Line) -> bool:

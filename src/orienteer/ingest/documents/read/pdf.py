@@ -167,7 +167,7 @@ def _allow(seconds: float) -> None:
             signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-# ----------------------------------------------------------------------------------------------------------------- words
+# ---------------------------------------------------------------------------------------------------------------- words
 
 
 def _words(text: Raw) -> tuple[str, dict[int, list[Word]]]:
@@ -342,9 +342,7 @@ _BUTTONS = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
 
 def _value(handle: Raw, note: Raw) -> str:
     kind = pdfium.FPDFAnnot_GetFormFieldType(handle, note)
-    if kind == pdfium.FPDF_FORMFIELD_PUSHBUTTON or (
-        kind in _BUTTONS and not pdfium.FPDFAnnot_IsChecked(handle, note)
-    ):
+    if kind == pdfium.FPDF_FORMFIELD_PUSHBUTTON or (kind in _BUTTONS and not pdfium.FPDFAnnot_IsChecked(handle, note)):
         return ""
     value = _said(pdfium.FPDFAnnot_GetFormFieldValue, handle, note)
     if value or kind != pdfium.FPDF_FORMFIELD_LISTBOX:
@@ -361,7 +359,7 @@ def _said(get: Callable[..., int], *arguments: Raw) -> str:
     return " ".join(buffer.raw[:size].decode("utf-16-le", "replace").rstrip("\0").split())
 
 
-# --------------------------------------------------------------------------------------------------------------- outline
+# -------------------------------------------------------------------------------------------------------------- outline
 
 
 def _outline(document: Raw) -> Iterator[Entry]:
