@@ -65,7 +65,7 @@ def read_pdf(data: bytes, bounds: Bounds, begin: Callable[[int], None]) -> Page:
         code = getattr(error, "err_code", None)
         if code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise BadInput(ENCRYPTED) from error
-        raise BadInput(f"cannot be read ({error}): save it again") from error
+        raise BadInput(f"cannot be read ({str(error).rstrip(chr(46))}): save it again") from error
     with document:
         reading = _Reading(document, bounds)
         reading.read(begin)
