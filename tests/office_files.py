@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 _TYPES = """<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
@@ -17,27 +18,52 @@ _RELATIONS = """<?xml version="1.0"?><Relationships
  xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1"
  Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
  Target="word/document.xml"/></Relationships>"""
-_SPACE = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
+_DRAWING = "http://schemas.openxmlformats.org/drawingml/2006"
+_SPACE = " ".join(
+    [
+        'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"',
+        f'xmlns:r="{_OFFICE}/relationships" xmlns:m="{_OFFICE}/math"',
+        f'xmlns:a="{_DRAWING}/main" xmlns:wp="{_DRAWING}/wordprocessingDrawing" xmlns:c="{_DRAWING}/chart"',
+        'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape"',
+        'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"',
+    ]
+)
 _STYLES = "".join(
     f'<w:style w:type="paragraph" w:styleId="Heading{level}"><w:name w:val="heading {level}"/></w:style>'
     for level in (1, 2, 3)
 )
 _STYLES += '<w:style w:type="paragraph" w:styleId="Title"><w:name w:val="Title"/></w:style>'
-_OF_DOCUMENT = """<?xml version="1.0"?><Relationships
- xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1"
- Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles"
- Target="styles.xml"/></Relationships>"""
+_ROOTS = {"header": "hdr", "footer": "ftr"}
 
 
-def docx(path: Path, *, body: str) -> None:
-    """Write a Word file; `body` is its WordprocessingML. See `heading`, `paragraph`, `table`."""
+def docx(path: Path, *, body: str, parts: Mapping[str, str] = {}, links: Mapping[str, str] = {}) -> None:
+    """Write a Word file; `body` is its WordprocessingML. See `heading`, `paragraph`, `table`.
+
+    `parts` are further ones by their kind, as `header` or `comments`, with what stands in their root, or, if it begins
+    so, the whole XML; a number behind the kind parts several. `links` are the addresses of links by their id.
+    """
+    files = {"styles": _STYLES, **parts}
+    relations = "".join(
+        f'<Relationship Id="{name}" Type="{_OFFICE}/relationships/{name.rstrip("0123456789")}" Target="{name}.xml"/>'
+        for name in files
+    )
+    relations += "".join(
+        f'<Relationship Id="{name}" Type="{_OFFICE}/relationships/hyperlink" Target="{to}" TargetMode="External"/>'
+        for name, to in links.items()
+    )
+    space = "http://schemas.openxmlformats.org/package/2006/relationships"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", _TYPES)
         archive.writestr("_rels/.rels", _RELATIONS)
-        archive.writestr("word/_rels/document.xml.rels", _OF_DOCUMENT)
-        archive.writestr("word/styles.xml", f"<?xml version='1.0'?><w:styles {_SPACE}>{_STYLES}</w:styles>")
-        content = f"<w:document {_SPACE}><w:body>{body}</w:body></w:document>"
-        archive.writestr("word/document.xml", f"<?xml version='1.0'?>{content}")
+        archive.writestr("word/_rels/document.xml.rels", f'<Relationships xmlns="{space}">{relations}</Relationships>')
+        for name, content in files.items():
+            root = _ROOTS.get(name.rstrip("0123456789"), name)
+            whole = content if content.startswith("<?xml") else f"<w:{root} {_SPACE}>{content}</w:{root}>"
+            archive.writestr(f"word/{name}.xml", whole)
+        archive.writestr(
+            "word/document.xml", f"<?xml version='1.0'?><w:document {_SPACE}><w:body>{body}</w:body></w:document>"
+        )
 
 
 def paragraph(text: str, *, style: str = "") -> str:

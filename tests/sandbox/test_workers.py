@@ -65,7 +65,7 @@ CONVERTER = """
     from orienteer.ingest import Converter
     from orienteer.ingest import SourceFile as File
     with Converter(seconds=100) as converter:
-        say(converter._started("pdf", ".pdf").popen.pid)
+        say(converter._started().popen.pid)
         converter(File(Path(sys.argv[1]), "a.pdf", "converted"), "")
 """
 WORKERS = {

@@ -1,11 +1,10 @@
-"""PDF, Word and spreadsheet files in a process of their own: what they hold, and what broken ones cost."""
+"""PDF files in a process of their own: what they hold, and what broken ones cost."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -13,34 +12,16 @@ import pytest
 import office_files as office
 from fakes.inside import inside
 from orienteer.errors import BadInput
-from orienteer.ingest import Converter, Grid, Prose, SourceFile
+from orienteer.ingest import Converter, SourceFile
 
 pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")
 def convert():
-    for name in ("markitdown", "pypdfium2", "openpyxl"):
-        pytest.importorskip(name)
+    pytest.importorskip("pypdfium2")
     with Converter(seconds=60) as converter:
         yield lambda path: converter(SourceFile(path, path.name, "converted"), "A Title")
-
-
-@pytest.fixture
-def books(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
-
-    def make(*sheets):
-        book = openpyxl.Workbook()
-        book.remove(book.active)
-        for title, rows in sheets:
-            sheet = book.create_sheet(title)
-            for row in rows:
-                sheet.append(row)
-        book.save(tmp_path / "book.xlsx")
-        return tmp_path / "book.xlsx"
-
-    return make
 
 
 @pytest.mark.server
@@ -52,30 +33,6 @@ def test_a_pdf_has_its_pages(convert, tmp_path):
         ("Second page.", 2),
     ]
     assert (found.title, found.has_title) == ("A Title", False)
-
-
-def slides(path, *pages, title=""):
-    pptx = pytest.importorskip("pptx")
-    deck = pptx.Presentation()
-    deck.core_properties.title = title
-    for head, body in pages:
-        slide = deck.slides.add_slide(deck.slide_layouts[1])
-        slide.shapes.title.text = head
-        slide.placeholders[1].text = body
-    deck.save(path)
-
-
-def test_each_slide_stands_apart_with_its_number(convert, tmp_path):
-    deck = [("Ferry plan", "By Ada"), ("Costs", "Ten"), ("Costs", "Twelve"), ("", "No head")]
-    slides(tmp_path / "plan.pptx", *deck, title="PowerPoint Presentation")
-    document = convert(tmp_path / "plan.pptx")
-    assert document.title == "Ferry plan"
-    assert [(block.text, block.place.headings, block.place.page) for block in document.blocks] == [
-        ("By Ada", ("Ferry plan",), 1),
-        ("Ten", ("Costs",), 2),
-        ("Twelve", ("Costs 3",), 3),
-        ("No head", ("Slide 4",), 4),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -91,52 +48,8 @@ def test_the_title_of_a_pdf_is_its_own_or_its_largest_line(convert, tmp_path, na
 
 def test_what_has_a_password_says_so(convert, tmp_path):
     office.pdf(tmp_path / "secret.pdf", "words", password=True)
-    (tmp_path / "secret.docx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
-    for name in ("secret.pdf", "secret.docx"):
-        with pytest.raises(BadInput, match="^encrypted: save it without a password"):
-            convert(tmp_path / name)
-
-
-def test_a_word_file_has_its_headings_and_tables(convert, tmp_path):
-    body = (
-        office.paragraph("The Report", style="Heading1")
-        + office.paragraph("Opening words.")
-        + office.paragraph("Part", style="Heading2")
-        + office.paragraph("Inner words.")
-        + office.table(("Year", "Who"), ("1990", "Ada"))
-    )
-    office.docx(tmp_path / "a.docx", body=body)
-    found = convert(tmp_path / "a.docx")
-    prose = [(block.text, block.place.headings) for block in found.blocks if isinstance(block, Prose)]
-    assert prose == [("Opening words.", ()), ("Inner words.", ("Part",))]
-    (grid,) = [block for block in found.blocks if isinstance(block, Grid)]
-    assert (grid.header, list(grid.rows)) == (("Year", "Who"), [("1990", "Ada")])
-    assert found.title == "The Report"
-
-
-def test_the_title_of_a_word_file_stands_above_its_headings(convert, tmp_path):
-    body = (
-        office.paragraph("The Report", style="Title")
-        + office.paragraph("Opening words.")
-        + office.paragraph("First", style="Heading1")
-        + office.paragraph("One.")
-        + office.paragraph("Second", style="Heading1")
-        + office.paragraph("Inner", style="Heading2")
-        + office.paragraph("Two.")
-    )
-    office.docx(tmp_path / "a.docx", body=body)
-    found = convert(tmp_path / "a.docx")
-    assert (found.title, found.has_title) == ("The Report", True)
-    assert [block.place.headings for block in found.blocks] == [(), ("First",), ("Second", "Inner")]
-
-
-def test_a_workbook_has_its_sheets(convert, books):
-    path = books(
-        ("People", [["Name", "Born"], ["Ada", 1961], [None, None], ["Noor", 3.5]]), ("Empty", []), ("More", [["x"]])
-    )
-    people, more = convert(path).blocks
-    assert (people.header, list(people.rows)) == (("Name", "Born"), [("Ada", "1961"), ("Noor", "3.5")])
-    assert (people.place.headings, more.place.headings) == (("People",), ("More",))
+    with pytest.raises(BadInput, match="^encrypted: save it without a password"):
+        convert(tmp_path / "secret.pdf")
 
 
 def test_a_picture_of_text_says_so(convert, tmp_path):
@@ -150,10 +63,6 @@ def test_a_picture_of_text_says_so(convert, tmp_path):
     [
         ("a.pdf", b"%PDF-1.4 nothing more"),
         ("a.pdf", b"no pdf at all"),
-        ("a.docx", b"PK\x03\x04 cut off"),
-        ("a.docx", b"no archive"),
-        ("a.xlsx", b"no archive"),
-        ("a.pptx", b""),
     ],
 )
 def test_broken_files_are_one_line(convert, tmp_path, name, data):
@@ -161,13 +70,6 @@ def test_broken_files_are_one_line(convert, tmp_path, name, data):
     with pytest.raises(BadInput) as raised:
         convert(tmp_path / name)
     assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize("name", ["a.docx", "a.xlsx"])
-def test_a_bomb_is_not_unpacked(convert, tmp_path, name):
-    office.bomb(tmp_path / name, megabytes=40)
-    with pytest.raises(BadInput, match="unpacks from"):
-        convert(tmp_path / name)
 
 
 def test_the_process_goes_on_after_a_broken_file(convert, tmp_path):
@@ -184,7 +86,7 @@ def test_a_conversion_that_dies_is_told_and_started_again(tmp_path):
     path = Path(tmp_path / "a.pdf")
     office.pdf(path, "Words.")
     with Converter(seconds=60) as converter:
-        started = converter._started("pdf", ".pdf").popen
+        started = converter._started().popen
         started.kill()
         started.wait()
         assert next(iter(converter(SourceFile(path, "a.pdf", "converted"), "T").blocks)).text == "Words."
@@ -213,7 +115,7 @@ ATTACKS = {  # what a file could have its parser do, if it had a fault; each pri
     "read the parent's environment": "open(f'/proc/{{os.getppid()}}/environ').read()",
     "take its limits off": "resource.setrlimit(resource.RLIMIT_AS, (-1, -1))",
     "take all memory": "bytearray(6 << 30)",
-    "keep on when the parent ends": "os.close(int(sys.argv[2]))",
+    "keep on when the parent ends": "os.close(int(sys.argv[1]))",
     "import a package of the person's": "__import__('mine')",
     "know a key": "os.environ['ORIENTEER_API_KEY']",
     "write where libraries keep things": "tempfile.TemporaryFile()",
@@ -282,7 +184,7 @@ def parser(tmp_path_factory):
             patch.setattr(inside(Converter), "_MODULE", "played_converter")
             patch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
             patch.setenv("ORIENTEER_API_KEY", "secret")
-            converter._started("pdf", ".pdf")
+            converter._started()
 
         def run(code):
             (folder / "a.pdf").write_text(code.format(**names))
@@ -311,16 +213,6 @@ def test_what_reading_takes_is_there(parser):
     assert parser("len(pypdfium2.PdfDocument.new())") == "0"
     assert parser("'é'.encode('cp1026').decode('mac_latin2') and '日'.encode('shift_jis')") == "b'\\x93\\xfa'"
     assert parser("__import__('sqlite3').sqlite_version > '3'") == "True"
-
-
-def test_nothing_that_tells_its_makers_of_its_use_is_loaded(convert, tmp_path, monkeypatch):
-    office.docx(tmp_path / "a.docx", body=office.paragraph("Words."))
-    with Converter(seconds=60) as converter:
-        converter(SourceFile(tmp_path / "a.docx", "a.docx", "converted"), "")
-        maps = Path(f"/proc/{converter._workers['office'].popen.pid}/maps")
-        if not os.access(maps, os.R_OK):
-            pytest.skip("this system does not show what a process has loaded")
-        assert "onnxruntime" not in maps.read_text()
 
 
 PLACE = "{'headings': 'x', 'page': None, 'span': None, 'anchors': [], 'line': None, 'is_navigation': False}"
@@ -378,60 +270,3 @@ def test_a_file_that_cannot_be_read_is_told(convert, tmp_path):
         convert(tmp_path / "gone.pdf")
     office.pdf(tmp_path / "a.pdf", "Words.")
     assert convert(tmp_path / "a.pdf").blocks
-
-
-# ----------------------------------------------------------------------------------------------- what a file may give
-
-CELLS = "<row r='{at}'>" + "<c t='s'><v>0</v></c>" * 40 + "</row>"
-
-
-def book_of(path, rows, shared):
-    """Write a workbook by its parts, whose cells are all one text."""
-    types = "http://schemas.openxmlformats.org/package/2006/content-types"
-    sheets = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    office_of = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    packages = "http://schemas.openxmlformats.org/package/2006/relationships"
-    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(
-            "[Content_Types].xml",
-            f"<Types xmlns='{types}'><Default Extension='rels' "
-            "ContentType='application/vnd.openxmlformats-package.relationships+xml'/>"
-            f"<Override PartName='/xl/workbook.xml' ContentType='{kind}.sheet.main+xml'/>"
-            f"<Override PartName='/xl/worksheets/sheet1.xml' ContentType='{kind}.worksheet+xml'/>"
-            f"<Override PartName='/xl/sharedStrings.xml' ContentType='{kind}.sharedStrings+xml'/></Types>",
-        )
-        archive.writestr(
-            "_rels/.rels",
-            f"<Relationships xmlns='{packages}'><Relationship Id='r1' Type='{office_of}/officeDocument' "
-            "Target='xl/workbook.xml'/></Relationships>",
-        )
-        archive.writestr(
-            "xl/workbook.xml",
-            f"<workbook xmlns='{sheets}' xmlns:r='{office_of}'><sheets><sheet name='s' sheetId='1' r:id='r1'/></sheets>"
-            "</workbook>",
-        )
-        archive.writestr(
-            "xl/_rels/workbook.xml.rels",
-            f"<Relationships xmlns='{packages}'><Relationship Id='r1' Type='{office_of}/worksheet' "
-            f"Target='worksheets/sheet1.xml'/><Relationship Id='r2' Type='{office_of}/sharedStrings' "
-            "Target='sharedStrings.xml'/></Relationships>",
-        )
-        archive.writestr("xl/sharedStrings.xml", f"<sst xmlns='{sheets}'><si><t>{shared}</t></si></sst>")
-        archive.writestr(
-            "xl/worksheets/sheet1.xml",
-            f"<worksheet xmlns='{sheets}'><dimension ref='A1:XFD1048576'/><sheetData>{rows}</sheetData></worksheet>",
-        )
-
-
-def test_one_text_in_many_cells_is_not_written_out(convert, tmp_path):
-    """A megabyte of text in four thousand cells would be four gigabytes."""
-    book_of(tmp_path / "a.xlsx", "".join(CELLS.format(at=at) for at in range(1, 101)), "x" * (1 << 20))
-    with pytest.raises(BadInput, match="more than 134,217,728 characters of text: split it"):
-        convert(tmp_path / "a.xlsx")
-
-
-def test_a_workbook_that_says_that_it_is_large_is_as_large_as_it_is(convert, tmp_path):
-    book_of(tmp_path / "a.xlsx", CELLS.format(at=1) + CELLS.format(at=9_000), "word")
-    (grid,) = convert(tmp_path / "a.xlsx").blocks
-    assert (len(grid.header), len(list(grid.rows))) == (40, 1)

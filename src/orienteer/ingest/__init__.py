@@ -47,9 +47,7 @@ __getattr__, __dir__, __all__ = face(
         "documents.read.collection": (
             "documents as documents_of_table, is_questions as is_question_table, roles_of as roles_of_columns"
         ),
-        "documents.read.conversion_worker": (
-            "FileKind as ConvertedKind, KINDS as CONVERTED_KINDS, main as convert_requests"
-        ),
+        "documents.read.conversion_worker": "main as convert_requests",
         "documents.read.converter": "Converter",
         "documents.read.files": "File as SourceFile, holds_prose, listing as list_documents",
         "documents.read.ignore_rules": "pattern_of as ignore_pattern_of",
@@ -58,6 +56,7 @@ __getattr__, __dir__, __all__ = face(
         "documents.read.mail": "read_mail",
         "documents.read.markdown": "anchor_of, plain as plain_markdown, read_markdown, read_plain",
         "documents.read.notebook": "read_notebook",
+        "documents.read.office": "read_office",
         "documents.read.pdf": "Bounds as PdfBounds, read_pdf",
         "documents.read.readers": "DocumentReader",
         "documents.read.selection": "ALL as ALL_FILES, Selection",

@@ -10,13 +10,13 @@ import datetime
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.parsers import expat
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import check_ratio, memory_told
@@ -32,12 +32,9 @@ if TYPE_CHECKING:
 SUFFIXES = (".xlsx", ".xlsm", ".xls", ".ods")
 MOST_WHOLE = 1e15
 """Numbers above which a float does not tell every whole number."""
-_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
-_CELL = re.compile(rb'<(?:\w+:)?c [^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
-LONGEST_TAG = 1 << 12
-"""Bytes of a tag that may be parted by two reads."""
-_OPEN_TAG = re.compile(rb"<table:(table-row|table-cell|table)\b([^>]*?)/?>")
-_REPEATED = re.compile(rb'number-(?:rows|columns)-repeated="([0-9]{1,9})"')
+MOST_TEXT = 1 << 29
+"""Characters of a sheet. A file has a text once, and each cell of it becomes one of its own."""
+_CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 Rows = tuple[RowRecord, ...]
 
 
@@ -93,18 +90,43 @@ def _names(path: Path) -> list[str]:
         return workbook.sheet_names
 
 
+class Sheet(NamedTuple):
+    """A sheet as it is."""
+
+    name: str
+    rows: Rows
+    is_hidden: bool
+    is_only: bool
+
+
+def all_sheets(path: Path) -> Iterator[Sheet]:
+    """Yield the sheets of a workbook with all their rows, those of titles, too. Raises `BadInput` for a damaged one."""
+    from python_calamine import SheetTypeEnum, SheetVisibleEnum
+
+    with _opened(path) as workbook:
+        sheets = workbook.sheets_metadata
+        for sheet in sheets:
+            is_hidden = sheet.visible != SheetVisibleEnum.Visible
+            rows = _rows_of(workbook, sheet.name) if sheet.typ == SheetTypeEnum.WorkSheet else ()
+            yield Sheet(sheet.name, rows, is_hidden, len(sheets) == 1)
+
+
 @lru_cache(maxsize=1)  # a table is read several times, one after another
 def _rows(path: Path, sheet: str, size: int, modified: int) -> Rows:
-    """Return the rows of a sheet from its first filled one, each as wide as the sheet."""
     with _opened(path) as workbook:
-        read = workbook.get_sheet_by_name(sheet)
-        cells = [list(map(_text, row)) for row in read.to_python(skip_empty_area=True)]
-        top, left = read.start or (0, 0)
-        for (begin, column), (end, last) in read.merged_cell_ranges or ():
-            row = begin - top
-            if column == last and 0 <= row < len(cells) and 0 <= column - left < len(cells[row]):
-                for lower in range(row + 1, min(end - top + 1, len(cells))):
-                    cells[lower][column - left] = cells[row][column - left]
+        return _rows_of(workbook, sheet)
+
+
+def _rows_of(workbook: CalamineWorkbook, sheet: str) -> Rows:
+    """Return the rows of a sheet from its first filled one, each as wide as the sheet."""
+    read = workbook.get_sheet_by_name(sheet)
+    cells = [list(map(_text, row)) for row in read.to_python(skip_empty_area=True)]
+    top, left = read.start or (0, 0)
+    for (begin, column), (end, last) in read.merged_cell_ranges or ():
+        row = begin - top
+        if column == last and 0 <= row < len(cells) and 0 <= column - left < len(cells[row]):
+            for lower in range(row + 1, min(end - top + 1, len(cells))):
+                cells[lower][column - left] = cells[row][column - left]
     return tuple(RowRecord(top + place, row) for place, row in enumerate(cells, 1))
 
 
@@ -132,7 +154,7 @@ def _opened(path: Path) -> Iterator[CalamineWorkbook]:
             yield CalamineWorkbook.from_path(path)
     except PasswordError as error:
         raise BadInput(f"{path} has a password: save it without one") from error
-    except (CalamineError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
+    except (CalamineError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, expat.ExpatError) as error:
         raise BadInput(f"{path} is no whole workbook ({shown(error)}); save it again") from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # the library's own, which no Python class leads to
@@ -141,59 +163,130 @@ def _opened(path: Path) -> Iterator[CalamineWorkbook]:
 
 
 def _check_size(path: Path) -> None:
-    """Raise `BadInput` for a workbook that unpacks to far more than it is, or whose cells are far apart.
+    """Raise `BadInput` for a workbook that becomes far larger than it is.
 
-    The library keeps a sheet as a rectangle: two cells at opposite corners would fill any memory.
+    The library keeps a sheet as a rectangle, in which two cells at opposite corners would fill any memory, and gives
+    each cell its text anew, even if a thousand share one in the file.
     """
     if not zipfile.is_zipfile(path):  # an .xls has 65,536 rows of 256 cells at most
         return
     remedy = "save its sheets as CSV, if that is what it should hold"
     with zipfile.ZipFile(path) as packed:
-        check_ratio(path, path.stat().st_size, sum(member.file_size for member in packed.infolist()), remedy=remedy)
-        for member in packed.infolist():
-            scan = _scan_xlsx if _SHEET.fullmatch(member.filename) else _scan_ods
-            if scan is _scan_xlsx or member.filename == "content.xml":
-                with packed.open(member) as content:
-                    area, filled = scan(iter(partial(content.read, READ), b""))
-                if is_sparse(area, filled):
-                    raise BadInput(f"{path} has {filled:,} cells within {area:,}, far apart: {remedy}")
+        members = packed.infolist()
+        check_ratio(path, path.stat().st_size, sum(member.file_size for member in members), remedy=remedy)
+        sheets = [(member, _measured(packed, member)) for member in members if _has_cells(packed, member)]
+        for _, measure in sheets:
+            if is_sparse(measure.area, measure.filled):
+                raise BadInput(f"{path} has {measure.filled:,} cells within {measure.area:,}, far apart: {remedy}")
+        most = max((measure.filled for _, measure in sheets), default=0)
+        for member in (member for member in members if member.filename.casefold().endswith("sharedstrings.xml")):
+            if _measured(packed, member).announced > member.file_size:  # the library makes room for as many at once
+                raise BadInput(f"{path} announces more texts than it has bytes: {remedy}")
+            if most * member.file_size > MOST_TEXT:
+                lengths = _measured(packed, member, [0]).lengths
+                if most * max(lengths) > MOST_TEXT:
+                    sheets += [(sheet, _measured(packed, sheet, lengths)) for sheet, _ in sheets]
+        if any(measure.text > MOST_TEXT for _, measure in sheets):
+            raise BadInput(f"{path} has a sheet of more than {MOST_TEXT:,} characters of text: split it")
 
 
-def _scan_xlsx(parts: Iterable[bytes]) -> tuple[int, int]:
-    """Return the area that the cells of a sheet span, and their number."""
-    rows = columns = filled = 0
-    for letters, row in _matches(_CELL, parts):
-        number = 0
-        for letter in letters:
-            number = number * 26 + letter - 64
-        rows, columns, filled = max(rows, int(row)), max(columns, number), filled + 1
-    return rows * columns, filled
+def _has_cells(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
+    """Return whether a part may be a sheet, whatever its name and its root: the library asks for neither."""
+    before = b""
+    with packed.open(member) as content:
+        for part in iter(partial(content.read, READ), b""):
+            if any(name in before + part for name in (b"sheetData", b"table-cell")):
+                return True
+            before = part[-20:]
+    return False
 
 
-def _scan_ods(parts: Iterable[bytes]) -> tuple[int, int]:
-    """Return the largest area that the cells of a sheet span, and the number of cells of all."""
-    area = filled = rows = columns = place = repeated = 0
-    has_cell = False
-    for tag, attributes in chain(_matches(_OPEN_TAG, parts), [(b"table", b"")]):
-        times = int(number[1]) if (number := _REPEATED.search(attributes)) else 1
-        if tag == b"table-cell":
-            place += times
-            if b"value-type" in attributes:
-                columns, filled, has_cell = max(columns, place), filled + 1, True
-            continue
-        rows += repeated if has_cell else min(repeated, 1)
-        place, repeated, has_cell = 0, times, False
-        if tag == b"table":
-            area, rows, columns, repeated = max(area, rows * columns), 0, 0, 0
-    return area, filled
+def _measured(packed: zipfile.ZipFile, member: zipfile.ZipInfo, lengths: Sequence[int] = ()) -> _Measure:
+    """Measure a part of a workbook. To count characters, it takes the lengths of the shared texts, or [0] for these."""
+    measure = _Measure(lengths)
+    with packed.open(member) as content:
+        for part in iter(partial(content.read, READ), b""):
+            measure.parser.Parse(part)
+    return measure
 
 
-def _matches(pattern: re.Pattern[bytes], parts: Iterable[bytes]) -> Iterator[tuple[bytes, ...]]:
-    """Yield the groups of what matches in a text that comes in parts."""
-    rest = b""
-    for part in parts:
-        content, end = rest + part, 0
-        for found in pattern.finditer(content):
-            end = found.end()
-            yield found.groups()
-        rest = content[max(end, len(content) - LONGEST_TAG) :]
+class _Measure:
+    """Counts what a part of a workbook becomes in memory."""
+
+    def __init__(self, lengths: Sequence[int]) -> None:
+        self.area = self.filled = self.text = 0
+        """Cells that the largest sheet spans; cells that say something, and their characters."""
+        self.lengths = [0]
+        """Characters of each shared text, after one that is none."""
+        self.announced = 0
+        """Shared texts that the file says it has."""
+        self.parser = expat.ParserCreate("utf-8")  # as the library has it, whatever the part says
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._begin
+        self._shared = lengths
+        self._rows = self._columns = self._column = self._row_text = 0
+        self._row_times = self._times = 1
+        self._has_cell = False
+        self._words: list[str] = []
+        if lengths:
+            self._listen()
+
+    def _listen(self) -> None:
+        """Count the characters, too."""
+        self.parser.EndElementHandler, self.parser.CharacterDataHandler = self._end, self._take
+
+    def _begin(self, tag: str, attributes: dict[str, str]) -> None:
+        name = tag[tag.find(":") + 1 :]
+        if name == "c":
+            self.filled += 1
+            self._spread(attributes.get("r", ""))
+            self._words, self._times = [], attributes.get("t") == "s"
+        elif name == "table-cell":
+            self._times, self._words = _times(attributes, "columns"), [attributes.get("office:string-value", "")]
+            self._column += self._times
+            if "office:value-type" in attributes:
+                self._columns, self.filled, self._has_cell = max(self._columns, self._column), self.filled + 1, True
+        elif name == "table-row":
+            self._row_times, self._column, self._row_text, self._has_cell = _times(attributes, "rows"), 0, 0, False
+            self._listen()
+        elif name == "table":
+            self._rows = self._columns = 0
+        elif name == "si":
+            self._words = []
+        elif name == "sst":
+            count = attributes.get("uniqueCount", "").lstrip("+")
+            self.announced = max(self.announced, int(count) if count.isdecimal() else 0)
+
+    def _spread(self, cell: str) -> None:
+        """Note the place of a cell: `C7`."""
+        if (place := _CELL.match(cell)) is not None:
+            column = 0
+            for letter in place[1]:
+                column = column * 26 + ord(letter) - 64
+            self._rows, self._columns = max(self._rows, int(place[2])), max(self._columns, column)
+            self.area = self._rows * self._columns
+
+    def _take(self, text: str) -> None:
+        self._words.append(text)
+
+    def _end(self, tag: str) -> None:
+        name = tag[tag.find(":") + 1 :]
+        if name == "c" and self._times:
+            index = "".join(self._words).strip()
+            self.text += self._shared[int(index) + 1] if index.isdecimal() and int(index) + 1 < len(self._shared) else 0
+        elif name == "table-cell":
+            self._row_text += self._times * sum(map(len, self._words))
+        elif name == "table-row":
+            self._rows += self._row_times if self._has_cell else 1
+            self.area, self.text = (
+                max(self.area, self._rows * self._columns),
+                self.text + self._row_times * self._row_text,
+            )
+        elif name == "si":
+            self.lengths.append(sum(map(len, self._words)))
+
+
+def _times(attributes: dict[str, str], what: str) -> int:
+    """Return how many times OpenDocument repeats a cell or a row."""
+    text = attributes.get(f"table:number-{what}-repeated", "1")
+    return int(text) if text.isdecimal() else 1

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.ingest.documents.read.blocks import Document, Grid, Page, Place, Prose
-from orienteer.ingest.documents.read.conversion_worker import LONGEST, OF_SUFFIX
+from orienteer.ingest.documents.read.conversion_worker import LONGEST
 from orienteer.ingest.documents.read.files import File
 from orienteer.records import Record
 from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, PipeClosed, PipeError, Worker, packages
@@ -25,7 +25,6 @@ PAGE_SECONDS = 20.0
 MOST_FAILURES = 5
 """Pages of a file that may end the process; what stands before a further one is kept."""
 _MODULE = "orienteer.ingest.documents.read.conversion_worker"
-_ENVIRONMENT = {"ORT_DISABLE_TELEMETRY": "1"}  # should a library load onnxruntime after all
 _START = 60.0  # seconds
 _PATIENCE = 10 if hasattr(signal, "setitimer") else 1  # times the processor time, by the clock: others work too
 _PART = 1 << 20  # bytes of a file that are sent at once
@@ -66,13 +65,13 @@ _REPLY: TypeAdapter[_Begun | _Conversion | _Refusal] = TypeAdapter(_Begun | _Con
 
 
 class Converter:
-    """Converts files, one at a time. Use as a context manager; a process starts with the first file of its kind."""
+    """Reads PDFs, one at a time. Use as a context manager; the process starts with the first file."""
 
     def __init__(self, *, seconds: float) -> None:
         """`seconds` is the processor time that the pages of one file may take."""
         self._seconds = seconds
         self._page = 0  # the one that is being read
-        self._workers: dict[str, Worker] = {}
+        self._worker: Worker | None = None
         self.held: frozenset[str] = frozenset()
         """The restrictions on the process that was started last, by name."""
 
@@ -82,22 +81,19 @@ class Converter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for name in list(self._workers):
-            self._end(name)
+        self._end()
 
     def __call__(self, file: File, title: str) -> Document:
         """Return a file as a document. Raises `BadInput` if it cannot be read, `MissingExtra`."""
-        suffix = file.path.suffix.lower()
-        kind = OF_SUFFIX[suffix]
         failed: dict[int, str] = {}
         until = None
         while True:
-            worker = self._started(kind, suffix)
+            worker = self._started()
             try:
-                read = self._converted(worker, file, suffix, failed, until)
+                read = self._converted(worker, file, failed, until)
             except (PipeError, DeadlinePassed) as fault:
                 reason = self._reason(fault, worker)
-                self._end(kind)
+                self._end()
                 is_last = len(failed) == MOST_FAILURES or isinstance(fault, DeadlinePassed)
                 if self._page in (0, *failed) or until is not None or (is_last and self._page == 1):
                     raise BadInput(f"{reason}: save it again") from fault
@@ -105,18 +101,17 @@ class Converter:
                 failed[self._page] = reason
                 continue
             except BaseException:  # half of the file is sent, or its answer is still to come
-                self._end(kind)
+                self._end()
                 raise
             return _document(file, title, read)
 
     def _converted(
-        self, worker: Worker, file: File, suffix: str, failed: dict[int, str], until: int | None
+        self, worker: Worker, file: File, failed: dict[int, str], until: int | None
     ) -> _Conversion | _Refusal:
         """Return a process's answer for a file. Raises `PipeError`, `DeadlinePassed`, and `BadInput` on sending."""
         self._page = 0
         patience = _PATIENCE * self._page_seconds
         bounds = {
-            "suffix": suffix,
             "seconds": self._seconds,
             "page_seconds": self._page_seconds,
             "failed": list(failed.items()),
@@ -153,26 +148,25 @@ class Converter:
             return f"takes more than {self._page_seconds:g} s of processor time"
         return f"the library ended on it, perhaps for lack of memory ({cause})"
 
-    def _started(self, kind: str, suffix: str) -> Worker:
-        """Return the process for a kind of file. Raises `MissingExtra`, and `BadInput` where it does not start."""
-        if kind in self._workers and self._workers[kind].is_running:
-            return self._workers[kind]
-        self._end(kind)
-        command = [sys.executable, *PYTHON, "-m", _MODULE, kind]
+    def _started(self) -> Worker:
+        """Return the process. Raises `MissingExtra`, and `BadInput` where it does not start."""
+        if self._worker is not None and self._worker.is_running:
+            return self._worker
+        self._end()
         try:
-            worker = Worker(command, longest=LONGEST, environment=packages() | _ENVIRONMENT)
+            worker = Worker([sys.executable, *PYTHON, "-m", _MODULE], longest=LONGEST, environment=packages())
             self.held = worker.ready(max(_START, self._seconds))
         except (OSError, NotReady) as error:
             if isinstance(error, NotReady) and error.extra is not None:
-                raise MissingExtra(f"reading {suffix} files", error.extra) from error
+                raise MissingExtra("reading .pdf files", error.extra) from error
             raise BadInput(f"the process that would convert it did not start ({error})") from error
-        self._workers[kind] = worker
+        self._worker = worker
         return worker
 
-    def _end(self, kind: str) -> None:
-        worker = self._workers.pop(kind, None)
-        if worker is not None:
-            worker.end()
+    def _end(self) -> None:
+        if self._worker is not None:
+            self._worker.end()
+        self._worker = None
 
 
 def _parts(file: File) -> Iterator[bytes]:

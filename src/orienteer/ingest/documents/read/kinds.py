@@ -11,7 +11,7 @@ from orienteer.ingest.formats.letters import SAMPLE, is_text
 from orienteer.plugins import registered
 
 Kind: TypeAlias = Literal[
-    "markdown", "html", "text", "table", "converted", "mail", "notebook", "book", "registered", "unknown"
+    "markdown", "html", "text", "table", "converted", "office", "mail", "notebook", "book", "registered", "unknown"
 ]
 """`registered` is read by an installed package; `unknown` is what only the bytes tell: lines if they are text."""
 KINDS: Mapping[str, Kind] = {
@@ -19,7 +19,9 @@ KINDS: Mapping[str, Kind] = {
     **dict.fromkeys([".html", ".htm", ".xhtml"], "html"),
     **dict.fromkeys([".txt", ".text", ".rst", ".adoc", ".org"], "text"),
     **dict.fromkeys([".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq"], "table"),
-    **dict.fromkeys([".pdf", ".docx", ".pptx", ".xlsx", ".xlsm"], "converted"),
+    ".pdf": "converted",
+    **dict.fromkeys([".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".potx"], "office"),
+    **dict.fromkeys([".xlsx", ".xlsm", ".ods"], "office"),
     ".eml": "mail",
     ".ipynb": "notebook",
     ".epub": "book",
@@ -35,7 +37,9 @@ _LANGUAGES = (
 )
 CODE = frozenset(f".{name}" for name in _LANGUAGES.split())
 """Suffixes of texts whose lines mean something, however they read."""
-_PACKED_WITHIN = frozenset([".parquet", ".pq", ".pdf", ".docx", ".pptx", ".xlsx", ".xlsm", ".epub"])
+_PACKED_WITHIN = frozenset([".parquet", ".pq", ".pdf", ".epub"]) | {
+    name for name, kind in KINDS.items() if kind == "office"
+}
 """Suffixes of files that nobody packs again, and that are not read where somebody has."""
 
 OTHER_PROGRAMS = "of programs whose files are not read: save them as PDF, .docx or text"
@@ -51,7 +55,7 @@ _OTHERS: Mapping[str, str] = {
         DATABASES: "db sqlite sqlite3 mdb accdb",
         "fonts": "ttf otf woff woff2 eot pfb pfm",
         "arrays and models": "npy npz pkl pickle pt pth onnx safetensors gguf h5 hdf5 arrow feather",
-        OTHER_PROGRAMS: "doc xls ppt odt ods odp rtf msg vsd vsdx djvu ps mobi azw azw3",
+        OTHER_PROGRAMS: "doc xls ppt odt odp rtf msg vsd vsdx djvu ps mobi azw azw3",
     }.items()
     for name in names.split()
 }

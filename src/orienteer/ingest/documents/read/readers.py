@@ -19,6 +19,7 @@ from orienteer.ingest.documents.read.lines import read_lines, reads_as_prose
 from orienteer.ingest.documents.read.mail import read_mail
 from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
 from orienteer.ingest.documents.read.notebook import read_notebook
+from orienteer.ingest.documents.read.office import read_office
 from orienteer.ingest.documents.read.titles import of_text, titled
 from orienteer.ingest.documents.read.webpage import read_html
 from orienteer.ingest.formats.files import opened, stem, suffix
@@ -75,6 +76,8 @@ class DocumentReader:
                 yield _mail(file, title)
             case "registered":
                 yield _document(file, title, _registered_page(file))
+            case "office":
+                yield _document(file, title, read_office(file.path))
             case "book":
                 yield _document(file, title, read_book(file.path.read_bytes()))
             case _:
