@@ -71,8 +71,10 @@ ORDERS = {  # operators of a page, its paragraphs
         ["Upright words.", "words of the margin", "head over heels", "and of the other"],
     ),
     "parted words": (
-        listed("They have a com-", "puter and a well-known boat of Smith-", "Jones that is well-", "known."),
-        ["They have a computer and a well-known boat of Smith-Jones that is well-known."],
+        listed(
+            "They have a com-", "puter and a well-known boat of Smith-", "Jones that is well-", "known as SEA-", "GULL."
+        ),
+        ["They have a computer and a well-known boat of Smith-Jones that is well-known as SEAGULL."],
     ),
     "paragraphs by their distance": (
         listed("One line", "and its end.") + listed("Another", "one.", top=650),
@@ -82,6 +84,10 @@ ORDERS = {  # operators of a page, its paragraphs
     "lines of a program": (
         listed("Run this:") + listed("def fee\\(boat\\):", "    return 40 * boat.length", top=660, font="F2"),
         ["Run this:", "def fee(boat):\n    return 40 * boat.length"],
+    ),
+    "a space that is merely a distance of two letters": (
+        "BT /F1 12 Tf 72 700 Td (listed belo) Tj 4 Tc 58.6 0 Td (wu) Tj 0 Tc 19.3 0 Td (nder the harbour) Tj ET",
+        ["listed below under the harbour"],
     ),
     "letters that stand apart": (
         "BT /F1 12 Tf 3 Tc 72 700 Td (Harbour of Gull) Tj ET " + text_at(72, 640, "words"),
@@ -274,9 +280,9 @@ PICTURE = "q 200 0 0 200 72 400 cm BI /W 1 /H 1 /CS /G /BPC 8 ID x EI Q"
 def test_what_was_not_read_is_told(read):
     page = read(text_at(72, 700, "One."), PICTURE, text_at(72, 700, "Three."), "", PICTURE)
     assert (texts(page), page.notes) == (["One.", "Three."], ["2 of 5 pages hold pictures alone"])
-    page = read(*[text_at(72, 700, f"A word {'and more ' * at}") for at in range(1, 4)], seconds=1e-9)
+    page = read(*[text_at(72, 700, f"A word {'and more ' * at}") for at in range(1, 4)], seconds=0.0)
     assert len(texts(page)) == 1
-    assert page.notes == ["pages 1 to 1 of 3: the others take more than seconds = 1e-09 of processor time"]
+    assert page.notes == ["pages 1 to 1 of 3: the others take more than seconds = 0 of processor time"]
     page = read(text_at(72, 700, "One."), "", text_at(72, 700, "Three."), objects={20: "null"})
     assert texts(page) == ["One.", "Three."]
     assert [note for note in page.notes if note.startswith("page 2 was not read: ")] == page.notes != []

@@ -550,10 +550,9 @@ def joined(texts: Iterable[str], *, known: Callable[[str], bool] | None = None) 
         if (parted := _PARTED.search(whole)) is None or (more := _WORD.match(text)) is None:
             whole = f"{whole} {text}" if whole and text and not _is_solid(whole[-1], text[0]) else whole + text
             continue
-        with_hyphen = parted[0] + more[0]
-        is_hyphen = more[0][0].isupper() or more[0][0].isdigit()
-        if known is not None and known(with_hyphen) and not known(parted[1] + more[0]):
-            is_hyphen = True
+        is_hyphen = not more[0][0].islower() and not (parted[1] + more[0]).isupper()
+        if known is not None and known(parted[0] + more[0]) != known(parted[1] + more[0]):
+            is_hyphen = known(parted[0] + more[0])
         whole = whole + text if is_hyphen else whole[:-1] + text
     return whole
 
