@@ -86,7 +86,7 @@ ORDERS = {  # operators of a page, its paragraphs
         ["Run this:", "def fee(boat):\n    return 40 * boat.length"],
     ),
     "a space that is merely a distance of two letters": (
-        "BT /F1 12 Tf 72 700 Td (listed belo) Tj 4 Tc 58.6 0 Td (wu) Tj 0 Tc 19.3 0 Td (nder the harbour) Tj ET",
+        "BT /F1 12 Tf 72 700 Td (listed belo) Tj 4 Tc 54 0 Td (wu) Tj 0 Tc 19.3 0 Td (nder the harbour) Tj ET",
         ["listed below under the harbour"],
     ),
     "letters that stand apart": (
