@@ -223,7 +223,7 @@ def test_larger_letters_are_headings_where_there_is_no_outline(read):
     assert [block.place.headings for block in page.blocks] == [(), ("Fees",), ("Fees", "In winter"), ("Boats",)]
 
 
-@pytest.mark.parametrize("form", ["Harbour office {}", "{} of 9", "Part 2-{}", "- {} -"])
+@pytest.mark.parametrize("form", ["Harbour office {}", "{} of 9", "Part 2-{}", "- {} -", "Gull {} / 233"])
 def test_headers_and_footers_are_known_by_repetition(read, form):
     streams = [
         text_at(72, 760, "The harbour of Gull")

@@ -9,7 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from textwrap import dedent
 from typing import NamedTuple
 
@@ -35,9 +35,9 @@ _PLACES = re.compile(r"^[^.!?]{1,80}?[,\s]\s*\d{1,4}(?:\s*[-–]\s*\d{1,4})?(?:,
 """`mooring, 12, 45-47`"""
 _INDEX_LINES = 10
 _PREFIX = re.compile(r"(?:chapter|section|appendix|part|kapitel|teil|anhang)?(?:[a-z]?\d{0,8}|[ivxl]{1,6})")
-_FIRST_NUMBER, _LAST_NUMBER = re.compile(r"^\W*(\d{1,5})\b"), re.compile(r"\b(\d{1,5})\W*$")
+_NUMBER = re.compile(r"\b(?:[0-9]{1,5}|[ivxl]{1,7})\b", re.IGNORECASE)
+_MOST_NUMBERS = 4  # of a header or a footer
 _DIGITS = "0123456789"
-_ROMAN = re.compile(r"(?=[ivxl])(x{0,3}|xl|l?x{0,3})(i[xv]|v?i{0,3})", re.IGNORECASE)
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 
 
@@ -235,11 +235,9 @@ def _keys(line: Line, page: int) -> Iterator[tuple[str, int | None]]:
         return
     if len(text) >= FEWEST_LETTERS:
         yield text, None
-    for pattern in (_FIRST_NUMBER, _LAST_NUMBER):
-        if (number := pattern.search(text)) is not None:
-            yield text[: number.start(1)] + "#" + text[number.end(1) :], int(number[1]) - page
-    if _ROMAN.fullmatch(text):
-        yield "#", _value(text.lower()) - page
+    for number in islice(_NUMBER.finditer(text), _MOST_NUMBERS):
+        value = int(number[0]) if number[0].isdigit() else _value(number[0].lower())
+        yield f"{text[: number.start()]}#{text[number.end() :]}", value - page
 
 
 def _value(roman: str) -> int:
