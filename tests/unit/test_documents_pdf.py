@@ -102,6 +102,12 @@ def test_text_comes_in_reading_order(read, name):
     assert texts(read(stream)) == expected
 
 
+def test_a_page_that_lies_on_its_side_is_read_as_it_is_shown(read):
+    drawn = "q 0 1 -1 0 612 0 cm " + rules(4, top=500) + cells(ROWS, top=500) + text_at(60, 540, "Of the quays.") + "Q"
+    before, grid = read(drawn, page="/Rotate 90").blocks
+    assert (before.text, grid.header, list(grid.rows)) == ("Of the quays.", ROWS[0], ROWS[1:])
+
+
 def test_text_of_a_form_that_is_drawn_on_the_page_is_read(read):
     stream = text_at(72, 700, "The depth of Gull is 12 metres.")
     form = (

@@ -27,6 +27,7 @@ FEWEST_PAGES = 3
 _APART = 0.6  # heights of a letter between the text of a page and its header or footer
 _EDGE = 3  # lines at the top and at the bottom of a page that may be its header or footer
 _MOST_LEVELS = 5
+_MOST_ENTRIES = 300  # of an outline that lead to one page
 _LONGEST_HEADING, _MOST_HEADING_LINES = 150, 3
 _LEADER = re.compile(r"(?:\s?\.){4,}\s*(?=[\divxlc]+\W*$)|\s?[·…_]{3,}\s*(?=[\divxlc]+\W*$)", re.IGNORECASE)
 """The dots of `Mooring fees ........ 12`."""
@@ -273,7 +274,7 @@ def _of_outline(pages: Sequence[PageLines], outline: Sequence[Entry], furniture:
         before: dict[int, list[tuple[int, str]]] = defaultdict(list)
         before[0] += waiting
         waiting = []
-        for entry in of_page[page.number]:
+        for entry in of_page[page.number][:_MOST_ENTRIES]:
             begin, count = _line_of(entry, lines, folds, marks)
             if count:
                 said = joined(line.text for line in lines[begin : begin + count])

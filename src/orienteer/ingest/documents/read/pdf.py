@@ -65,10 +65,9 @@ def read_pdf(data: bytes, bounds: Bounds, begin: Callable[[int], None]) -> Page:
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        code = getattr(error, "err_code", None)
-        if code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
+        if pdfium.FPDF_GetLastError() in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise BadInput(ENCRYPTED) from error
-        raise BadInput(f"cannot be read ({str(error).rstrip(chr(46))}): save it again") from error
+        raise BadInput(f"cannot be read ({str(error).removesuffix('.')}): save it again") from error
     with document:
         reading = _Reading(document, bounds)
         reading.read(begin)
