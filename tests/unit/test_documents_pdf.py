@@ -226,6 +226,9 @@ def test_larger_letters_are_headings_where_there_is_no_outline(read):
         + listed(*[body] * 4, top=470)
     )
     assert page.title == "The harbour"
+    later = text_at(72, 700, "Winter", size=18) + listed(*[body] * 4, top=670)
+    covered = read(text_at(72, 740, "The harbour", size=30) + text_at(72, 600, "Office of Gull", size=24), later, later)
+    assert [block.place.headings for block in covered.blocks] == [(), (), ("Winter",), ("Winter",)]
     assert [block.place.headings for block in page.blocks] == [(), ("Fees",), ("Fees", "In winter"), ("Boats",)]
 
 

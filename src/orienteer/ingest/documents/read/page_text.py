@@ -330,6 +330,9 @@ def _of_letters(pages: Sequence[PageLines], furniture: set[int], title: str) -> 
         for size, group in groupby(region, key=lambda line: _large(line, body, furniture))
         if size and _is_heading(part := list(group), title)
     ]
+    within = {id(line) for page in pages[1:] for line in page.lines}
+    largest = max((part[0].size for part in groups if id(part[0]) in within), default=float("inf"))
+    groups = [part for part in groups if part[0].size <= 1.05 * largest]  # larger ones stand on a cover alone
     if len(groups) < 2 or sum(len(line.text) for part in groups for line in part) > 0.15 * letters.total():
         return {}
     sizes: list[float] = []
