@@ -71,8 +71,10 @@ ORDERS = {  # operators of a page, its paragraphs
         ["Upright words.", "words of the margin", "head over heels", "and of the other"],
     ),
     "parted words": (
-        listed("They have a com-", "puter and a well-known boat of Smith-", "Jones that is well-", "known."),
-        ["They have a computer and a well-known boat of Smith-Jones that is well-known."],
+        listed(
+            "They have a com-", "puter and a well-known boat of Smith-", "Jones that is well-", "known as SEA-", "GULL."
+        ),
+        ["They have a computer and a well-known boat of Smith-Jones that is well-known as SEAGULL."],
     ),
     "paragraphs by their distance": (
         listed("One line", "and its end.") + listed("Another", "one.", top=650),
@@ -82,6 +84,10 @@ ORDERS = {  # operators of a page, its paragraphs
     "lines of a program": (
         listed("Run this:") + listed("def fee\\(boat\\):", "    return 40 * boat.length", top=660, font="F2"),
         ["Run this:", "def fee(boat):\n    return 40 * boat.length"],
+    ),
+    "a space that is merely a distance of two letters": (
+        "BT /F1 12 Tf 72 700 Td (listed belo) Tj 4 Tc 54 0 Td (wu) Tj 0 Tc 19.3 0 Td (nder the harbour) Tj ET",
+        ["listed below under the harbour"],
     ),
     "letters that stand apart": (
         "BT /F1 12 Tf 3 Tc 72 700 Td (Harbour of Gull) Tj ET " + text_at(72, 640, "words"),
@@ -94,6 +100,12 @@ ORDERS = {  # operators of a page, its paragraphs
 def test_text_comes_in_reading_order(read, name):
     stream, expected = ORDERS[name]
     assert texts(read(stream)) == expected
+
+
+def test_a_page_that_lies_on_its_side_is_read_as_it_is_shown(read):
+    drawn = "q 0 1 -1 0 612 0 cm " + rules(4, top=500) + cells(ROWS, top=500) + text_at(60, 540, "Of the quays.") + "Q"
+    before, grid = read(drawn, page="/Rotate 90").blocks
+    assert (before.text, grid.header, list(grid.rows)) == ("Of the quays.", ROWS[0], ROWS[1:])
 
 
 def test_text_of_a_form_that_is_drawn_on_the_page_is_read(read):
@@ -214,10 +226,13 @@ def test_larger_letters_are_headings_where_there_is_no_outline(read):
         + listed(*[body] * 4, top=470)
     )
     assert page.title == "The harbour"
+    later = text_at(72, 700, "Winter", size=18) + listed(*[body] * 4, top=670)
+    covered = read(text_at(72, 740, "The harbour", size=30) + text_at(72, 600, "Office of Gull", size=24), later, later)
+    assert [block.place.headings for block in covered.blocks] == [(), (), ("Winter",), ("Winter",)]
     assert [block.place.headings for block in page.blocks] == [(), ("Fees",), ("Fees", "In winter"), ("Boats",)]
 
 
-@pytest.mark.parametrize("form", ["Harbour office {}", "{} of 9", "Part 2-{}", "- {} -"])
+@pytest.mark.parametrize("form", ["Harbour office {}", "{} of 9", "Part 2-{}", "- {} -", "Gull {} / 233"])
 def test_headers_and_footers_are_known_by_repetition(read, form):
     streams = [
         text_at(72, 760, "The harbour of Gull")
@@ -274,9 +289,9 @@ PICTURE = "q 200 0 0 200 72 400 cm BI /W 1 /H 1 /CS /G /BPC 8 ID x EI Q"
 def test_what_was_not_read_is_told(read):
     page = read(text_at(72, 700, "One."), PICTURE, text_at(72, 700, "Three."), "", PICTURE)
     assert (texts(page), page.notes) == (["One.", "Three."], ["2 of 5 pages hold pictures alone"])
-    page = read(*[text_at(72, 700, f"A word {'and more ' * at}") for at in range(1, 4)], seconds=1e-9)
+    page = read(*[text_at(72, 700, f"A word {'and more ' * at}") for at in range(1, 4)], seconds=0.0)
     assert len(texts(page)) == 1
-    assert page.notes == ["pages 1 to 1 of 3: the others take more than seconds = 1e-09 of processor time"]
+    assert page.notes == ["pages 1 to 1 of 3: the others take more than seconds = 0 of processor time"]
     page = read(text_at(72, 700, "One."), "", text_at(72, 700, "Three."), objects={20: "null"})
     assert texts(page) == ["One.", "Three."]
     assert [note for note in page.notes if note.startswith("page 2 was not read: ")] == page.notes != []

@@ -120,7 +120,7 @@ def lines(words: Sequence[Word], edges: Sequence[Edge] = ()) -> list[list[Line]]
         runs.append(Run([], min(inside), *box, rows))
     runs += _runs([(at, word) for at, word in enumerate(words) if at not in taken])
     regions = [_lines(region) for region in _regions(runs)]
-    return [_with_tables(region) for region in _with_code(regions, words)]
+    return [_with_tables(region) for region in _with_code(regions)]
 
 
 def _runs(words: Iterable[tuple[int, Word]]) -> list[Run]:
@@ -309,13 +309,14 @@ def _lines(runs: list[Run]) -> list[tuple[Line, list[Run]]]:
 # ----------------------------------------------------------------------------------------------------------------- code
 
 
-def _with_code(regions: list[list[tuple[Line, list[Run]]]], words: Sequence[Word]) -> list[list[Line]]:
+def _with_code(regions: list[list[tuple[Line, list[Run]]]]) -> list[list[Line]]:
     """Mark the lines whose letters are all of one width, as programs and printouts have; they keep their spaces."""
     widths: Counter[float] = Counter()
     for region in regions:
         for _, cells in region:
             parts = [word for cell in cells for word in cell.words]
-            if len(parts) > 1 and sum(len(word.text) for word in parts) > 7 and (width := _width(parts)):
+            text = "".join(word.text for word in parts)  # digits are of one width in most fonts
+            if len(parts) > 1 and len(text) > 7 and any(map(str.isalpha, text)) and (width := _width(parts)):
                 widths[round(width, 1)] += 1
     known = {width for width, count in widths.items() if count > 1}
     for region in regions if known else ():
@@ -349,7 +350,8 @@ def _width(words: Sequence[Word]) -> float:
         return 0.0
     widths = [(word.right - word.left) / len(word.text) for word in words]
     low, high = min(widths), max(widths)
-    is_one = high - low <= 0.015 * high and 0.38 <= low / max(1.0, words[0].bottom - words[0].top) <= 0.68
+    height = max(word.bottom - word.top for word in words)
+    is_one = high - low <= 0.015 * high and 0.38 * height <= low <= 0.8 * height
     return low if is_one else 0.0
 
 
@@ -550,10 +552,9 @@ def joined(texts: Iterable[str], *, known: Callable[[str], bool] | None = None) 
         if (parted := _PARTED.search(whole)) is None or (more := _WORD.match(text)) is None:
             whole = f"{whole} {text}" if whole and text and not _is_solid(whole[-1], text[0]) else whole + text
             continue
-        with_hyphen = parted[0] + more[0]
-        is_hyphen = more[0][0].isupper() or more[0][0].isdigit()
-        if known is not None and known(with_hyphen) and not known(parted[1] + more[0]):
-            is_hyphen = True
+        is_hyphen = not more[0][0].islower() and not (parted[1] + more[0]).isupper()
+        if known is not None and known(parted[0] + more[0]) != known(parted[1] + more[0]):
+            is_hyphen = known(parted[0] + more[0])
         whole = whole + text if is_hyphen else whole[:-1] + text
     return whole
 

@@ -9,7 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from textwrap import dedent
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ FEWEST_PAGES = 3
 _APART = 0.6  # heights of a letter between the text of a page and its header or footer
 _EDGE = 3  # lines at the top and at the bottom of a page that may be its header or footer
 _MOST_LEVELS = 5
+_MOST_ENTRIES = 300  # of an outline that lead to one page
 _LONGEST_HEADING, _MOST_HEADING_LINES = 150, 3
 _LEADER = re.compile(r"(?:\s?\.){4,}\s*(?=[\divxlc]+\W*$)|\s?[·…_]{3,}\s*(?=[\divxlc]+\W*$)", re.IGNORECASE)
 """The dots of `Mooring fees ........ 12`."""
@@ -35,9 +36,9 @@ _PLACES = re.compile(r"^[^.!?]{1,80}?[,\s]\s*\d{1,4}(?:\s*[-–]\s*\d{1,4})?(?:,
 """`mooring, 12, 45-47`"""
 _INDEX_LINES = 10
 _PREFIX = re.compile(r"(?:chapter|section|appendix|part|kapitel|teil|anhang)?(?:[a-z]?\d{0,8}|[ivxl]{1,6})")
-_FIRST_NUMBER, _LAST_NUMBER = re.compile(r"^\W*(\d{1,5})\b"), re.compile(r"\b(\d{1,5})\W*$")
+_NUMBER = re.compile(r"\b(?:[0-9]{1,5}|[ivxl]{1,7})\b", re.IGNORECASE)
+_MOST_NUMBERS = 4  # of a header or a footer
 _DIGITS = "0123456789"
-_ROMAN = re.compile(r"(?=[ivxl])(x{0,3}|xl|l?x{0,3})(i[xv]|v?i{0,3})", re.IGNORECASE)
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 
 
@@ -235,11 +236,9 @@ def _keys(line: Line, page: int) -> Iterator[tuple[str, int | None]]:
         return
     if len(text) >= FEWEST_LETTERS:
         yield text, None
-    for pattern in (_FIRST_NUMBER, _LAST_NUMBER):
-        if (number := pattern.search(text)) is not None:
-            yield text[: number.start(1)] + "#" + text[number.end(1) :], int(number[1]) - page
-    if _ROMAN.fullmatch(text):
-        yield "#", _value(text.lower()) - page
+    for number in islice(_NUMBER.finditer(text), _MOST_NUMBERS):
+        value = int(number[0]) if number[0].isdigit() else _value(number[0].lower())
+        yield f"{text[: number.start()]}#{text[number.end() :]}", value - page
 
 
 def _value(roman: str) -> int:
@@ -275,7 +274,7 @@ def _of_outline(pages: Sequence[PageLines], outline: Sequence[Entry], furniture:
         before: dict[int, list[tuple[int, str]]] = defaultdict(list)
         before[0] += waiting
         waiting = []
-        for entry in of_page[page.number]:
+        for entry in of_page[page.number][:_MOST_ENTRIES]:
             begin, count = _line_of(entry, lines, folds, marks)
             if count:
                 said = joined(line.text for line in lines[begin : begin + count])
@@ -331,6 +330,9 @@ def _of_letters(pages: Sequence[PageLines], furniture: set[int], title: str) -> 
         for size, group in groupby(region, key=lambda line: _large(line, body, furniture))
         if size and _is_heading(part := list(group), title)
     ]
+    within = {id(line) for page in pages[1:] for line in page.lines}
+    largest = max((part[0].size for part in groups if id(part[0]) in within), default=float("inf"))
+    groups = [part for part in groups if part[0].size <= 1.05 * largest]  # larger ones stand on a cover alone
     if len(groups) < 2 or sum(len(line.text) for part in groups for line in part) > 0.15 * letters.total():
         return {}
     sizes: list[float] = []

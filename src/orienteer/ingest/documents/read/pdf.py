@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from ctypes import c_double, c_float, c_ushort, cast, create_string_buffer
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
 import pypdfium2
@@ -35,6 +37,7 @@ _WORD = re.compile("[^\\s\\x00-\\x1f\u200b\ufffe]+[\\x02\ufffe]?")
 """PDFium writes a hyphen at the end of a line as U+0002 and the next line right after it."""
 _UNKNOWN = re.compile("[\\x00\ufffd\ue000-\uf8ff]")
 _SCALAR = 0x110000
+_LONG = 9  # letters of a word that may be two
 
 Raw = Any  # handles of PDFium: its binding has no types
 Matrix = tuple[float, float, float, float, float, float]
@@ -62,10 +65,9 @@ def read_pdf(data: bytes, bounds: Bounds, begin: Callable[[int], None]) -> Page:
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        code = getattr(error, "err_code", None)
-        if code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
+        if pdfium.FPDF_GetLastError() in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise BadInput(ENCRYPTED) from error
-        raise BadInput(f"cannot be read ({str(error).rstrip(chr(46))}): save it again") from error
+        raise BadInput(f"cannot be read ({str(error).removesuffix('.')}): save it again") from error
     with document:
         reading = _Reading(document, bounds)
         reading.read(begin)
@@ -111,7 +113,7 @@ class _Reading:
             if left < 0:
                 why = "the others hold too much text"
                 break
-            if time.process_time() - began > self._bounds.seconds:
+            if time.process_time() - began >= self._bounds.seconds:
                 why = f"the others take more than seconds = {self._bounds.seconds:g} of processor time"
                 break
         if number < self._count:
@@ -175,13 +177,16 @@ def _words(text: Raw) -> tuple[str, dict[int, list[Word]]]:
     letters = _letters(text)
     groups: dict[int, list[Word]] = defaultdict(list)
     box = pdfium.FS_RECTF()
+    spans = [found.span() for found in _WORD.finditer(letters)]
+    if any(len(_parted(text, span, box)) > 1 for span in spans if span[1] - span[0] >= _LONG):
+        spans = [part for span in spans for part in _parted(text, span, box)]
     end = 0  # of the word before
-    for found in _WORD.finditer(letters):
-        first, last = found.start(), found.end() - 1
+    for first, last in ((begin, end - 1) for begin, end in spans):
         turned = pdfium.FPDFText_GetCharAngle(text, first)
         angle = round(math.degrees(-turned)) % 360 if turned > 0 else 0
         angle = 90 * round(angle / 90) % 360 if abs(angle - 90 * round(angle / 90)) < 3 else angle
-        word = found[0] if found[0][-1] not in "\x02\ufffe" else f"{found[0][:-1]}-"
+        word = letters[first : last + 1]
+        word = word if word[-1] not in "\x02\ufffe" else f"{word[:-1]}-"
         left, bottom, right, top = _box(text, first, box)
         if last > first:
             left2, bottom2, right2, top2 = _box(text, last, box)
@@ -200,6 +205,15 @@ def _words(text: Raw) -> tuple[str, dict[int, list[Word]]]:
         words.append(Word(word, left, top, right, bottom))
         end = last + 1
     return letters, groups
+
+
+def _parted(text: Raw, span: tuple[int, int], box: Raw) -> list[tuple[int, int]]:
+    """Return the parts of a word that stand apart: PDFium overlooks narrow spaces of some programs."""
+    boxes = [_box(text, at, box) for at in range(*span)]
+    gaps = [after[0] - before[2] for before, after in pairwise(boxes)]
+    usual = median(gaps) if gaps else 0.0
+    parts = [at for at, gap in enumerate(gaps, span[0] + 1) if gap - usual > 0.17 * (boxes[0][3] - boxes[0][1])]
+    return list(pairwise([span[0], *parts, span[1]]))
 
 
 def _letters(text: Raw) -> str:
