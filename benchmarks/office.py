@@ -4,7 +4,7 @@
 
 Hand-written documents stand in folders/office.md, each under a line `@@ PATH`, whose suffix says what file is made of
 it; the words of everything else, minutes, mails and tables that look alike, stand in folders/office.toml. The same
-files come of it each time. It needs openpyxl and python-pptx, of the project's own extras; Word and PDF are written
+files come of it each time. It needs openpyxl and python-pptx, of the extra `test`; Word and PDF are written
 here.
 """
 

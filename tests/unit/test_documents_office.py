@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 import zipfile
 from collections import Counter
 
@@ -333,6 +334,15 @@ def test_each_slide_stands_apart_with_its_number(tmp_path):
     ]
 
 
+def test_a_slide_with_a_title_alone_and_an_empty_page_of_notes_is_read(tmp_path):
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text = "Questions?"
+    slide.notes_slide.notes_text_frame.text = ""
+    deck.save(tmp_path / "a.pptx")
+    assert prose(read_office(tmp_path / "a.pptx")) == ["Questions?"]
+
+
 def test_a_slide_has_all_its_tables_groups_charts_notes_and_links(tmp_path):
     deck = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[5])
@@ -368,6 +378,44 @@ def test_a_slide_has_all_its_tables_groups_charts_notes_and_links(tmp_path):
     ]
     assert page.blocks[-2].caption == "Calls by month"
     assert page.notes == ["read, but hidden in the presentation: slides 1"]
+
+
+def extended(path, parts, leads):
+    """Add parts to a file, and relations to them: (the part that leads, the kind, the target)."""
+    kinds = "http://schemas.microsoft.com/office/2017/10/relationships"
+    with zipfile.ZipFile(path) as given:
+        files = {name: given.read(name) for name in given.namelist()} | parts
+    for at, (leading, kind, target) in enumerate(leads):
+        folder, _, name = leading.rpartition("/")
+        about = f"{folder}/_rels/{name}.rels"
+        empty = b"<Relationships xmlns='http://schemas.openxmlformats.org/package/2006/relationships'></Relationships>"
+        more = f"<Relationship Id='x{at}' Type='{kinds}/{kind}' Target='{target}'/></Relationships>".encode()
+        files[about] = files.get(about, empty).replace(b"</Relationships>", more)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+
+
+def test_comments_of_slides_have_their_authors_in_old_files_and_new(tmp_path):
+    slides(tmp_path / "a.pptx", ("Ports", "Holm"))
+    old = b"<p:cmLst xmlns:p='p'><p:cm authorId='0'><p:text>Too few.</p:text></p:cm></p:cmLst>"
+    said = "<q:txBody><a:p><a:r><a:t>{}</a:t></a:r><a:r><a:t>{}</a:t></a:r></a:p></q:txBody>"
+    reply = f"<q:replyLst><q:reply authorId='{{B}}'>{said.format('It', ' is.')}</q:reply></q:replyLst>"
+    first = f"<q:cm authorId='{{A}}'>{reply}{said.format('Is it', ' so?')}</q:cm>"
+    new = f"<q:cmLst xmlns:q='q' xmlns:a='a'>{first}</q:cmLst>"
+    parts = {
+        "ppt/comments/old.xml": old,
+        "ppt/comments/new.xml": new.encode(),
+        "ppt/commentAuthors.xml": b"<p:cmAuthorLst xmlns:p='p'><p:cmAuthor id='0' name='Ada Vik'/></p:cmAuthorLst>",
+        "ppt/authors.xml": b"<q:authorLst xmlns:q='q'><q:author id='{A}' name='Bo'/><q:author id='{B}' name='Cy'/>"
+        b"</q:authorLst>",
+    }
+    of_slide = [("ppt/slides/slide1.xml", "comments", f"../comments/{name}.xml") for name in ("old", "new")]
+    of_deck = [("ppt/presentation.xml", kind, f"{kind}.xml") for kind in ("commentAuthors", "authors")]
+    extended(tmp_path / "a.pptx", parts, of_slide + of_deck)
+    assert prose(read_office(tmp_path / "a.pptx")) == [
+        *("Holm", "Comment by Ada Vik: Too few.", "Comment by Bo: Is it so?", "Comment by Cy: It is."),
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------ workbooks
@@ -414,6 +462,30 @@ def test_a_workbook_has_its_titles_merged_cells_comments_and_hidden_sheets(book)
     assert (comment.text, comment.place.headings) == ("Comment by Ada Vik on B5: Is this right?", ("Ports",))
     assert old.place.headings == ("Old",)
     assert page.notes == ["read, but hidden in the workbook: Old"]
+
+
+def test_a_talk_about_a_cell_is_read_in_place_of_its_copy_for_old_programs(book, tmp_path):
+    def change(book):
+        book["Ports"]["A2"].comment = Comment("[Threaded comment] Your version of Excel ... Is it so?", "tc={1}")
+        book["Ports"]["B2"].comment = Comment("An old one.", "Ada Vik")
+
+    book(("Ports", [["port", "fee"], ["Holm", 3]]), change=change)
+    talk = (
+        "<ThreadedComments xmlns='t'><threadedComment ref='A2' personId='{P}'><text>Is it so?</text></threadedComment>"
+        "<threadedComment ref='A2' personId='{Q}'><text>It is.</text></threadedComment></ThreadedComments>"
+    )
+    people = "<personList xmlns='t'><person displayName='Bo' id='{P}'/><person displayName='Cy' id='{Q}'/></personList>"
+    extended(
+        tmp_path / "book.xlsx",
+        {"xl/threadedComments/t1.xml": talk.encode(), "xl/persons/person.xml": people.encode()},
+        [
+            ("xl/worksheets/sheet1.xml", "threadedComment", "../threadedComments/t1.xml"),
+            ("xl/workbook.xml", "person", "persons/person.xml"),
+        ],
+    )
+    assert prose(read_office(tmp_path / "book.xlsx")) == [
+        *("Comment by Bo on A2: Is it so?", "Comment by Cy on A2: It is.", "Comment by Ada Vik on B2: An old one."),
+    ]
 
 
 CELLS = "<row r='{at}'>" + "<c t='s'><v>0</v></c>" * 40 + "</row>"
@@ -466,7 +538,7 @@ def book_of(path, rows, shared, roots=("worksheet", "sst")):
     ("rows", "shared", "reason"),
     [
         ("".join(CELLS.format(at=at) for at in range(1, 101)), "x" * (1 << 20), "characters of text: split it"),
-        ("<row><c\n r = 'A1' t='s'><v>0</v></c><c r='XFD1048576' t='s'><v>0</v></c></row>", "x", "far apart"),
+        ("<row><c\n r = 'A1' t='s'><v>0</v></c><c r='xfd1048576' t='s'><v>0</v></c></row>", "x", "far apart"),
     ],
 )
 @pytest.mark.parametrize("roots", [("worksheet", "sst"), ("x", "y"), ("worksheet", "sst uniqueCount='99999999999'")])
@@ -551,6 +623,30 @@ def test_too_many_tags_and_too_much_text_are_refused(word, monkeypatch):
     wide = row(cell(par(run("x")), properties='<w:gridSpan w:val="900"/>'), cell())
     with pytest.raises(BadInput, match="more than 1,000 characters"):
         word(f"<w:tbl>{wide}{wide}</w:tbl>")
+
+
+LONG = 20_000
+SLOW = {
+    "fields": (par(f"<w:r>{(field('begin') + field('separate')) * LONG}{'<w:t>x</w:t>' * LONG}</w:r>"), ""),
+    "instructions": (
+        par(field("begin") + f"<w:r><w:instrText>{'x' * 200}</w:instrText></w:r>" * LONG) + par(run("x")),
+        "",
+    ),
+    "styles": (
+        "".join(office.paragraph("x", style=f"s{at}") for at in range(LONG)),
+        "".join(f'<w:style w:styleId="s{at}"><w:basedOn w:val="s{at + 1}"/></w:style>' for at in range(LONG)),
+    ),
+    "boxes": (par(boxed(par(run("x"))) * LONG), ""),
+    "headings": ("".join(office.paragraph(f"x{at}", style=f"Heading{1 + at % 3}") for at in range(LONG)), ""),
+}
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_what_is_nested_or_repeated_without_end_takes_time_by_its_size(word, name):
+    body, styles = SLOW[name]
+    began = time.process_time()
+    assert word(body, parts={"styles": styles} if styles else {}).blocks
+    assert time.process_time() - began < 5
 
 
 def test_one_slide_that_is_shown_a_thousand_times_is_read_once(tmp_path):

@@ -7,7 +7,6 @@ ISO 8601 has them, whole numbers without a fraction. No formula and no macro run
 from __future__ import annotations
 
 import datetime
-import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -34,7 +33,6 @@ MOST_WHOLE = 1e15
 """Numbers above which a float does not tell every whole number."""
 MOST_TEXT = 1 << 29
 """Characters of a sheet. A file has a text once, and each cell of it becomes one of its own."""
-_CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 Rows = tuple[RowRecord, ...]
 
 
@@ -227,6 +225,7 @@ class _Measure:
         self._rows = self._columns = self._column = self._row_text = 0
         self._row_times = self._times = 1
         self._has_cell = False
+        self._numbers: dict[str, int] = {}  # of columns by their letters
         self._words: list[str] = []
         if lengths:
             self._listen()
@@ -237,6 +236,8 @@ class _Measure:
 
     def _begin(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag[tag.find(":") + 1 :]
+        if name in ("v", "t", "is", "p"):  # most elements: values and texts
+            return
         if name == "c":
             self.filled += 1
             self._spread(attributes.get("r", ""))
@@ -259,11 +260,16 @@ class _Measure:
 
     def _spread(self, cell: str) -> None:
         """Note the place of a cell: `C7`."""
-        if (place := _CELL.match(cell)) is not None:
+        letters = cell.rstrip("0123456789")
+        column = self._numbers.get(letters)
+        if column is None:
             column = 0
-            for letter in place[1]:
+            for letter in letters[:4].upper():
                 column = column * 26 + ord(letter) - 64
-            self._rows, self._columns = max(self._rows, int(place[2])), max(self._columns, column)
+            self._numbers[letters] = column
+        row = int(cell[len(letters) :][:10] or 0)
+        if row > self._rows or column > self._columns:
+            self._rows, self._columns = max(self._rows, row), max(self._columns, column)
             self.area = self._rows * self._columns
 
     def _take(self, text: str) -> None:

@@ -58,6 +58,8 @@ _CONTENTS = re.compile(r"\s*(?:TOC|TOA|INDEX)\b")
 """Fields that list what is elsewhere in the document."""
 _CONTENTS_STYLE = re.compile(r"toc |index |table of ")
 _ADDRESS = re.compile(r'\s*HYPERLINK\s+(\\l\s+)?"([^"]+)"')
+MOST_FIELDS, LONGEST_INSTRUCTION, MOST_BASES = 50, 2_000, 20
+"""Fields within fields, characters of what one computes, styles based on one another: what is beyond has no effect."""
 _HEADING = re.compile(r"heading ?([1-9])$")
 _FILE = re.compile(r"(?:.*[\\/].*|\S+)\.\w{2,4}")
 """What programs put where the description of a picture should be."""
@@ -193,9 +195,9 @@ class _Reader:
                 for comment in (one for tag in ("cm", "reply") for one in part.root.iter(tag)):
                     self._comment(comment, authors.get(comment.get("authorId", ""), ""))
             for part in package.linked(slide.relations, "notesSlide"):
-                self._leave(2)
                 self._path.append((2, "Notes"))
                 self._read_part(part)
+                self._path.pop()
         self._leave(0)
         if hidden:
             self.page.notes.append(f"read, but hidden in the presentation: slides {', '.join(hidden)}")
@@ -326,7 +328,7 @@ class _Reader:
 
     def _style_of(self, style: str) -> _Style:
         first = ""
-        for _ in range(1 + len(self._styles)):  # styles may be based on one another in a circle
+        for _ in range(MOST_BASES):  # styles may be based on one another in a circle
             element = self._styles.get(style, Element(""))
             name = (_value(element, "name") or style).casefold()
             first = first or name
@@ -443,7 +445,7 @@ class _Reader:
 
     def _take_symbol(self, symbol: Element, words: list[str]) -> None:
         code = symbol.get("char", "")
-        if _HEXADECIMAL.fullmatch(code) and int(code, 16) not in _PRIVATE:
+        if _HEXADECIMAL.fullmatch(code) and int(code, 16) not in _PRIVATE and int(code, 16) >= ord(" "):
             words.append(chr(int(code, 16)))
 
     def _take_ruby(self, ruby: Element, words: list[str]) -> None:
@@ -485,12 +487,12 @@ class _Reader:
         self._mark_field(mark.get("fldCharType", ""))
 
     def _take_instruction(self, instruction: Element, words: list[str]) -> None:
-        if self._fields:
+        if self._fields and len(self._fields[-1].instruction) < LONGEST_INSTRUCTION:
             self._fields[-1].instruction += instruction.text or ""
 
     def _mark_field(self, mark: str) -> None:
         """Begin a field, begin its result, or end it."""
-        if mark == "begin":
+        if mark == "begin" and len(self._fields) < MOST_FIELDS:
             self._fields.append(_Field())
         elif mark == "separate" and self._fields:
             field = self._fields[-1]
@@ -548,6 +550,7 @@ class _Reader:
             self._add(Prose(row[0], self._place()))
         rows = rows[above:]
         width, heads = max(map(len, rows), default=0), max(1, heads - above)
+        self._spend((), beside=_CELL * sum(width - len(row) for row in rows))
         columns = zip(*filled(rows[:heads], width), strict=True)
         names = (" ".join(dict.fromkeys(filter(None, column))) for column in columns)
         header = tuple(name or f"column_{at}" for at, name in enumerate(names, 1))
@@ -637,5 +640,8 @@ def _is_line(row: Sequence[str]) -> bool:
 
 def _points(series: Element, *names: str) -> dict[int, str]:
     """Return the points of a chart's series by their index."""
-    points = (point for name in names for point in series.iterfind(f"{name}//pt"))
-    return {_number(point.get("idx", ""), 0): point.findtext("v") or "" for point in points}
+    points: dict[int, str] = {}
+    for point in (point for name in names for point in series.iterfind(f"{name}//pt")):
+        at = int(point.get("idx", "")[:9]) if point.get("idx", "").isdecimal() else 0
+        points[at] = " ".join(filter(None, (point.findtext("v"), points.get(at))))  # categories may have several levels
+    return points
