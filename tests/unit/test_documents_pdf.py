@@ -89,6 +89,10 @@ ORDERS = {  # operators of a page, its paragraphs
         "BT /F1 12 Tf 72 700 Td (listed belo) Tj 4 Tc 54 0 Td (wu) Tj 0 Tc 19.3 0 Td (nder the harbour) Tj ET",
         ["listed below under the harbour"],
     ),
+    "accents before their letters, as TeX writes them": (
+        text_at(72, 700, "Herr M\\310uller and Ren\\302e"),
+        ["Herr Müller and René"],
+    ),
     "letters that stand apart": (
         "BT /F1 12 Tf 3 Tc 72 700 Td (Harbour of Gull) Tj ET " + text_at(72, 640, "words"),
         ["Harbour of Gull", "words"],

@@ -7,7 +7,6 @@ by side are columns if it wrote one after the other, and cells of rows if it wen
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,6 +27,7 @@ LONGEST_LABEL = 60
 _LEAST = 3  # lines of a column, and of a table without rules
 _PROSE, _LABEL = 25, 20  # characters of a line: prose has more, the labels of a list fewer
 _ROW = re.compile(r"[\W\d]*[A-Za-z]?[\W\d]*$")  # a number, a letter, a mark
+_FROM_RIGHT = re.compile("[\u0590-\u08ff]")  # Hebrew, Arabic, Syriac, Thaana
 _ITEM = re.compile(r"(?:[•▪◦‣●○■□➢✓–—*·-]|\d{1,3}[.)]|[A-Za-z]\)|\([A-Za-z\d]{1,3}\))\s")
 
 
@@ -150,7 +150,7 @@ def _is_from_right(words: Sequence[Word]) -> bool:
 
 
 def _is_right_to_left(text: str) -> bool:
-    return any("\u0590" <= letter <= "\u08ff" and unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
+    return _FROM_RIGHT.search(text) is not None
 
 
 # -------------------------------------------------------------------------------------------------------- reading order
@@ -166,12 +166,12 @@ def _regions(runs: list[Run]) -> Iterator[list[Run]]:
             yield from _regions(side)
         return
     bands = _bands(runs)
+    free, least = [_free(band) for band in bands], WIDE * median(run.height for run in runs)
     plain: list[Run] = []
     at = 0
     while at < len(bands):
-        end = _common(bands, at) if len(bands) <= MOST_BANDS else at + 1
-        group = [run for band in bands[at:end] for run in band]
-        sides = _columns(group) if len(bands) > 1 else ()
+        end = _common(free, at, least) if len(bands) <= MOST_BANDS else at + 1
+        sides = _columns([run for band in bands[at:end] for run in band]) if len(bands) > 1 else ()
         if not sides:
             plain += bands[at]
             at += 1
@@ -199,20 +199,18 @@ def _bands(runs: list[Run]) -> list[list[Run]]:
     return bands
 
 
-def _common(bands: list[list[Run]], begin: int) -> int:
+def _common(free: Sequence[Sequence[tuple[float, float]]], begin: int, least: float) -> int:
     """Return the end of the bands from `begin` on that one strip from top to bottom parts."""
-    free = _free(bands[begin])
-    end = begin + 1
-    while end < len(bands):
-        both = [
-            (max(left, left2), min(right, right2))
-            for left, right in free
-            for left2, right2 in _free(bands[end])
-            if min(right, right2) - max(left, left2) > WIDE * bands[end][0].height
+    strips, end = free[begin], begin + 1
+    while end < len(free):
+        strips = [
+            both
+            for left, right in strips
+            for left2, right2 in free[end]
+            if (both := (max(left, left2), min(right, right2)))[1] - both[0] > least
         ]
-        if not any(left > float("-inf") and right < float("inf") for left, right in both):
+        if not any(left > float("-inf") and right < float("inf") for left, right in strips):
             break
-        free = both
         end += 1
     return end
 
@@ -252,7 +250,8 @@ def _are_columns(left: list[Run], right: list[Run]) -> bool:
         return False
     order = sorted([(run.order, False) for run in left] + [(run.order, True) for run in right])
     changes = sum(side != side2 for (_, side), (_, side2) in pairwise(order))
-    lengths = [sum(len(run.text) for run in side) / len(rows) for side, rows in zip((left, right), sides, strict=True)]
+    letters = [sum(len(word.text) + 1 for run in side for word in run.words) for side in (left, right)]
+    lengths = [count / len(rows) for count, rows in zip(letters, sides, strict=True)]
     tops = sorted(row[0].bottom for row in sides[0])
     height = median(run.height for run in left)
     aligned = sum(_is_near(tops, row[0].bottom, 0.25 * height) for row in sides[1])

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice, pairwise
 from textwrap import dedent
 from typing import NamedTuple
+from unicodedata import normalize
 
 from orienteer.ingest.documents.read.blocks import Block, Grid, Place, Prose
 from orienteer.ingest.documents.read.page_layout import Line, joined, paragraphs
@@ -39,6 +40,8 @@ _PREFIX = re.compile(r"(?:chapter|section|appendix|part|kapitel|teil|anhang)?(?:
 _NUMBER = re.compile(r"\b(?:[0-9]{1,5}|[ivxl]{1,7})\b", re.IGNORECASE)
 _MOST_NUMBERS = 4  # of a header or a footer
 _DIGITS = "0123456789"
+_COMBINING = {"´": "\u0301", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "ˇ": "\u030c", "˝": "\u030b", "˚": "\u030a"}
+_ACCENT = re.compile(r"(?<=[^\W\d_])([´¨ˆ˜ˇ˝˚])([A-Za-zı])")
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 
 
@@ -162,7 +165,13 @@ def _blocks(lines: list[Line], place: Place, known: Callable[[str], bool], *, is
 
 
 def _clean(text: str) -> str:
-    return text.translate(_LIGATURES)
+    """Return a text without ligatures, and with the accents of TeX, which stand before their letters, on them."""
+    return _ACCENT.sub(_accented, text.translate(_LIGATURES))
+
+
+def _accented(found: re.Match[str]) -> str:
+    letter = normalize("NFC", found[2].replace("ı", "i") + _COMBINING[found[1]])
+    return letter if len(letter) == 1 else found[0]
 
 
 def _vocabulary(pages: Sequence[PageLines]) -> Callable[[str], bool]:
@@ -281,7 +290,7 @@ def _of_outline(pages: Sequence[PageLines], outline: Sequence[Entry], furniture:
                 text = said if len(_folded(said)) >= len(_folded(entry.title)) else entry.title
                 for line in lines[begin : begin + count]:
                     marks[id(line)] = _Mark((), True)
-                marks[id(lines[begin])] = _Mark(((entry.level, text.translate(_LIGATURES)),), True)
+                marks[id(lines[begin])] = _Mark(((entry.level, _clean(text)),), True)
             elif lines:
                 before[begin].append((entry.level, entry.title))
             else:
@@ -343,7 +352,7 @@ def _of_letters(pages: Sequence[PageLines], furniture: set[int], title: str) -> 
     for part in groups:
         level = min(sum(size > part[0].size * 1.0001 for size in sizes), _MOST_LEVELS)
         marks.update((id(line), _Mark((), True)) for line in part)
-        marks[id(part[0])] = _Mark(((level, cleaned(joined(line.text for line in part))),), True)
+        marks[id(part[0])] = _Mark(((level, cleaned(_clean(joined(line.text for line in part)))),), True)
     return marks
 
 
