@@ -649,6 +649,14 @@ def test_what_is_nested_or_repeated_without_end_takes_time_by_its_size(word, nam
     assert time.process_time() - began < 5
 
 
+def test_what_a_file_is_its_bytes_say(book, tmp_path):
+    book(("Ports", [["port", "fee"], ["Holm", 3]]))
+    for name in ("a.docx", "a.ods", "a.xls", "a.txt"):
+        (tmp_path / "book.xlsx").rename(tmp_path / name)
+        assert grids(read_office(tmp_path / name)) == [(("port", "fee"), [("Holm", "3")])]
+        (tmp_path / name).rename(tmp_path / "book.xlsx")
+
+
 def test_one_slide_that_is_shown_a_thousand_times_is_read_once(tmp_path):
     slides(tmp_path / "a.pptx", ("Ports", "Holm"))
     with zipfile.ZipFile(tmp_path / "a.pptx") as given, zipfile.ZipFile(tmp_path / "b.pptx", "w") as attack:

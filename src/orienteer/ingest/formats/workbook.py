@@ -149,7 +149,8 @@ def _opened(path: Path) -> Iterator[CalamineWorkbook]:
     try:
         with memory_told(path):
             _check_size(path)
-            yield CalamineWorkbook.from_path(path)
+            with path.open("rb") as content:  # what it is, its bytes say, and not its name
+                yield CalamineWorkbook.from_filelike(content)
     except PasswordError as error:
         raise BadInput(f"{path} has a password: save it without one") from error
     except (CalamineError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, expat.ExpatError) as error:
