@@ -40,8 +40,17 @@ _PREFIX = re.compile(r"(?:chapter|section|appendix|part|kapitel|teil|anhang)?(?:
 _NUMBER = re.compile(r"\b(?:[0-9]{1,5}|[ivxl]{1,7})\b", re.IGNORECASE)
 _MOST_NUMBERS = 4  # of a header or a footer
 _DIGITS = "0123456789"
-_COMBINING = {"´": "\u0301", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "ˇ": "\u030c", "˝": "\u030b", "˚": "\u030a"}
-_ACCENT = re.compile(r"(?<=[^\W\d_])([´¨ˆ˜ˇ˝˚])([A-Za-zı])")
+_COMBINING = {
+    "´": "\u0301",
+    "¨": "\u0308",
+    "ˆ": "\u0302",
+    "˜": "\u0303",
+    "ˇ": "\u030c",
+    "˝": "\u030b",
+    "¸": "\u0327",
+    "˚": "\u030a",
+}
+_ACCENT = re.compile(r"(?<=[^\W\d_])([´¨ˆ˜ˇ˝˚¸])([A-Za-zı])")
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 
 
