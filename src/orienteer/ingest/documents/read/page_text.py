@@ -40,8 +40,19 @@ _PREFIX = re.compile(r"(?:chapter|section|appendix|part|kapitel|teil|anhang)?(?:
 _NUMBER = re.compile(r"\b(?:[0-9]{1,5}|[ivxl]{1,7})\b", re.IGNORECASE)
 _MOST_NUMBERS = 4  # of a header or a footer
 _DIGITS = "0123456789"
-_COMBINING = {"´": "\u0301", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "ˇ": "\u030c", "˝": "\u030b", "˚": "\u030a"}
-_ACCENT = re.compile(r"(?<=[^\W\d_])([´¨ˆ˜ˇ˝˚])([A-Za-zı])")
+_A_WORD = re.compile(r"[^\W\d_]{3}")
+_COMBINING = {
+    "`": "\u0300",
+    "´": "\u0301",
+    "¨": "\u0308",
+    "ˆ": "\u0302",
+    "˜": "\u0303",
+    "ˇ": "\u030c",
+    "˝": "\u030b",
+    "¸": "\u0327",
+    "˚": "\u030a",
+}
+_ACCENT = re.compile(r"(?<=[^\W\d_])([´`¨ˆ˜ˇ˝˚¸])([A-Za-zı])")
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 
 
@@ -344,13 +355,13 @@ def _of_letters(pages: Sequence[PageLines], furniture: set[int], title: str) -> 
     groups = [part for part in groups if part[0].size <= 1.05 * largest]  # larger ones stand on a cover alone
     if len(groups) < 2 or sum(len(line.text) for part in groups for line in part) > 0.15 * letters.total():
         return {}
-    sizes: list[float] = []
+    sizes: Counter[float] = Counter()
     for size in sorted((part[0].size for part in groups), reverse=True):
-        if not sizes or size < 0.95 * sizes[-1]:
-            sizes.append(size)
+        sizes[next((one for one in sizes if size >= 0.95 * one), size)] += 1
+    usual = [size for size, _ in sizes.most_common(_MOST_LEVELS)]
     marks: dict[int, _Mark] = {}
     for part in groups:
-        level = min(sum(size > part[0].size * 1.0001 for size in sizes), _MOST_LEVELS)
+        level = sum(0.95 * size > part[0].size for size in usual)
         marks.update((id(line), _Mark((), True)) for line in part)
         marks[id(part[0])] = _Mark(((level, cleaned(_clean(joined(line.text for line in part)))),), True)
     return marks
@@ -359,7 +370,7 @@ def _of_letters(pages: Sequence[PageLines], furniture: set[int], title: str) -> 
 def _is_heading(part: Sequence[Line], title: str) -> bool:
     text = joined(line.text for line in part)
     is_short = len(part) <= _MOST_HEADING_LINES and len(text) <= _LONGEST_HEADING
-    return is_short and sum(map(str.isalpha, text)) > 2 and _folded(text) not in _folded(title)
+    return is_short and _A_WORD.search(text) is not None and _folded(text) not in _folded(title)
 
 
 def _large(line: Line, body: float, furniture: set[int]) -> float:
