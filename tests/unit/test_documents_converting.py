@@ -137,14 +137,14 @@ if __name__ == "__main__":
     convert_requests(read)
 """
 FAILING = """
-import ctypes
-from orienteer.ingest import Page, Prose, convert_requests, read_pdf
-import orienteer.ingest.documents.read.pdf as pdf
-def failing(reading, number, page=pdf._Reading._page):
+import ctypes, sys
+from orienteer.ingest import convert_requests, read_pdf
+_Reading = sys.modules[read_pdf.__module__]._Reading
+def failing(reading, number, page=_Reading._page):
     while number in (2, 5):
         ctypes.string_at(0) if number == 5 else None
     return page(reading, number)
-pdf._Reading._page = failing
+_Reading._page = failing
 if __name__ == "__main__":
     convert_requests()
 """
