@@ -78,41 +78,70 @@ def table(*rows: tuple[str, ...]) -> str:
 
 def pdf(path: Path, *pages: str, title: str = "", large: bool = False, password: bool = False) -> None:
     """Write a PDF with a page for each text; its lines stand one below the other."""
-    objects: list[bytes] = []
-    kids = " ".join(f"{4 + 2 * at} 0 R" for at in range(len(pages)))
-    objects += [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ]
-    for at, text in enumerate(pages):
+    streams = []
+    for text in pages:
         lines = "".join(f"({line}) Tj 0 -14 Td " for line in text.split("\n"))
         lines = lines.replace("Td ", "Td /F1 12 Tf ", 1) if large else lines
-        stream = f"BT /F1 {24 if large else 12} Tf 72 720 Td {lines}ET".encode("latin-1")
-        objects += [
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * at} 0 R "
-            "/Resources << /Font << /F1 3 0 R >> >> >>".encode(),
-            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
-        ]
-    objects.append(f"<< /Title ({title}) >>".encode("latin-1"))
-    more = f" /Info {len(objects)} 0 R"
-    if password:
-        key = "00" * 32
-        objects.append(f"<< /Filter /Standard /V 1 /R 2 /O <{key}> /U <{key}> /P -4 >>".encode())
-        more += f" /Encrypt {len(objects)} 0 R /ID [<00> <00>]"
-    out = io.BytesIO(b"")
-    out.write(b"%PDF-1.4\n")
-    places = []
-    for number, one in enumerate(objects, 1):
-        places.append(out.tell())
-        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, one))
-    start = out.tell()
-    out.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1))
-    out.write(b"".join(b"%010d 00000 n \n" % place for place in places))
-    out.write(
-        b"trailer << /Size %d /Root 1 0 R%s >>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, more.encode(), start)
+        streams.append(f"BT /F1 {24 if large else 12} Tf 72 720 Td {lines}ET")
+    key = "00" * 32
+    drawn_pdf(
+        path,
+        *streams,
+        title=title,
+        trailer=f"/Encrypt << /Filter /Standard /V 1 /R 2 /O <{key}> /U <{key}> /P -4 >> /ID [<00> <00>]"
+        if password
+        else "",
     )
+
+
+def drawn_pdf(
+    path: Path,
+    *streams: str,
+    title: str = "",
+    catalog: str = "",
+    trailer: str = "",
+    page: str = "",
+    resources: str = "",
+    objects: dict[int, str] | None = None,
+) -> None:
+    """Write a PDF with a page for each stream of operators: `text_at` makes them. F1 is Helvetica, F2 Courier.
+
+    Page n is object n * 10. Further `objects` have numbers of their own, and may take the place of a page.
+    """
+    font = "<< /Type /Font /Subtype /Type1 /BaseFont /{} >>"
+    numbered = {
+        1: f"<< /Type /Catalog /Pages 2 0 R {catalog} >>",
+        2: f"<< /Type /Pages /Kids [{' '.join(f'{10 * at} 0 R' for at in range(1, len(streams) + 1))}] "
+        f"/Count {len(streams)} >>",
+        3: font.format("Helvetica"),
+        4: font.format("Courier"),
+        5: f"<< /Title ({title}) >>",
+    }
+    for at, stream in enumerate(streams, 1):
+        numbered[10 * at] = (
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {10 * at + 1} 0 R {page} "
+            f"/Resources << /Font << /F1 3 0 R /F2 4 0 R >> {resources} >> >>"
+        )
+        numbered[10 * at + 1] = f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream"
+    numbered |= objects or {}
+    out = io.BytesIO()
+    out.write(b"%PDF-1.4\n")
+    places = {}
+    for number, one in numbered.items():
+        places[number] = out.tell()
+        out.write(f"{number} 0 obj\n{one}\nendobj\n".encode("latin-1"))
+    start = out.tell()
+    out.write(b"xref\n0 1\n0000000000 65535 f \n")
+    for number, place in places.items():
+        out.write(b"%d 1\n%010d 00000 n \n" % (number, place))
+    size = max(places) + 1
+    out.write(f"trailer << /Size {size} /Root 1 0 R /Info 5 0 R {trailer} >>\nstartxref\n{start}\n%%EOF".encode())
     path.write_bytes(out.getvalue())
+
+
+def text_at(x: float, y: float, text: str, *, size: float = 12, font: str = "F1", turn: str = "1 0 0 1") -> str:
+    """Return the operators that write a line."""
+    return f"BT /{font} {size} Tf {turn} {x} {y} Tm ({text}) Tj ET "
 
 
 def bomb(path: Path, *, megabytes: int) -> None:

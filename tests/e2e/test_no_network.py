@@ -155,7 +155,7 @@ def test_the_logger_sees_names_and_addresses(namespace, home, tmp_path):
 @pytest.mark.timeout(600)
 def test_no_command_asks_for_an_address_or_leaves_a_file(namespace, home, sources, tmp_path):
     for module in (
-        "pdfplumber",
+        "pypdfium2",
         "onnxruntime",
         "pydantic_monty",
         "pyoxigraph",

@@ -65,14 +65,14 @@ CONVERTER = """
     from orienteer.ingest import Converter
     from orienteer.ingest import SourceFile as File
     with Converter(seconds=100) as converter:
-        say(converter._started("pdf", ".pdf").popen.pid)
+        say(converter._started().popen.pid)
         converter(File(Path(sys.argv[1]), "a.pdf", "converted"), "")
 """
 WORKERS = {
     "monty": ("pydantic_monty", OPENED.format(tier="monty", process="interpreter._session.worker_pid")),
     "cpython": ("orienteer", OPENED.format(tier="cpython", process="interpreter.process")),
     "cypher": ("orienteer", CYPHER),
-    "converter": ("pdfplumber", CONVERTER),
+    "converter": ("pypdfium2", CONVERTER),
 }
 
 

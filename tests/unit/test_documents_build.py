@@ -207,7 +207,7 @@ def test_an_update_says_that_vectors_made_afterwards_are_gone(folder, tmp_path):
 @pytest.mark.process
 def test_staleness(folder, tmp_path):
     (folder / "broken.pdf").write_bytes(b"%PDF-1.4 and no more")
-    pytest.importorskip("pdfplumber")
+    pytest.importorskip("pypdfium2")
     report = built(folder, tmp_path / "graph")
     assert len(report.unreadable) == 1
     manifest = Graph.open(tmp_path / "graph").arrays.manifest

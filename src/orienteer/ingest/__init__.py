@@ -41,15 +41,13 @@ __getattr__, __dir__, __all__ = face(
         "documents.plots": "page_of as plots_page, write_plots",
         "documents.previous": "Previous as PreviousGraph",
         "documents.read.blocks": (
-            "Block, Blocks, Document, Grid, MOST_BLOCKS, Place as BlockPlace, Prose, Span as TextSpan"
+            "Block, Blocks, Document, Grid, MOST_BLOCKS, Page, Place as BlockPlace, Prose, Span as TextSpan"
         ),
         "documents.read.book": "read_book",
         "documents.read.collection": (
             "documents as documents_of_table, is_questions as is_question_table, roles_of as roles_of_columns"
         ),
-        "documents.read.conversion_worker": (
-            "FileKind as ConvertedKind, KINDS as CONVERTED_KINDS, main as convert_requests"
-        ),
+        "documents.read.conversion_worker": "main as convert_requests",
         "documents.read.converter": "Converter",
         "documents.read.data": "read_data",
         "documents.read.files": "File as SourceFile, holds_prose, listing as list_documents",
@@ -60,6 +58,7 @@ __getattr__, __dir__, __all__ = face(
         "documents.read.markdown": "anchor_of, read_markdown, read_plain",
         "documents.read.notebook": "read_notebook",
         "documents.read.office": "read_office",
+        "documents.read.pdf": "Bounds as PdfBounds, read_pdf",
         "documents.read.readers": "DocumentReader, plain_page as sectioned_text",
         "documents.read.selection": "ALL as ALL_FILES, Selection",
         "documents.read.titles": "cleaned as cleaned_title",

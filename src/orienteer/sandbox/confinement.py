@@ -100,6 +100,8 @@ CALLS = {
 """The calls that stay allowed, with their numbers on x86-64 and arm64; None if a processor has no such call."""
 OPENAT, FCNTL, CLOSE = (257, 56), (72, 25), (3, 57)
 """Three calls that are allowed in part: opening for reading, commands on one descriptor, closing all but one."""
+TIMER = {"setitimer": (38, 103)}
+"""The further call for a process that bounds the processor time of its own steps."""
 LAUNCHING = {
     **{"execve": (59, 221), "clone": (56, 220), "clone3": (435, 435), "vfork": (58, None), "fork": (57, None)},
     **{"wait4": (61, 260), "waitid": (247, 95), "pidfd_open": (434, 434), "dup2": (33, None), "dup3": (292, 24)},
@@ -131,8 +133,8 @@ _NUMBER, _PROCESSOR = 0, 4  # the offsets of a call's number and of the processo
 _FIRST, _SECOND, _THIRD, _FIFTH = 16, 24, 32, 48  # and of its arguments
 
 
-def filter_program(*, opens: bool, lifeline: int) -> bytes | None:
-    """Return a filter that allows the system calls for computing and, with `opens`, opening files for reading.
+def filter_program(*, opens: bool, lifeline: int, more: Mapping[str, tuple[int, int]] | None = None) -> bytes | None:
+    """Return a filter that allows the system calls for computing, `more`, and with `opens` opening files for reading.
 
     It is in the kernel's form, eight bytes for each step; None for an unknown processor. All other calls fail with
     `PermissionError`, and so does closing the lifeline, the pipe that the process ends with (`workers.tie`).
@@ -140,7 +142,11 @@ def filter_program(*, opens: bool, lifeline: int) -> bytes | None:
     column = _column()
     if column is None:
         return None
-    steps = [*_allowing(column, CALLS), *_closing(column, lifeline), *(_reading(column) if opens else [])]
+    steps = [
+        *_allowing(column, {**CALLS, **(more or {})}),
+        *_closing(column, lifeline),
+        *(_reading(column) if opens else []),
+    ]
     return _packed(column, [*steps, *_commands(column, _DESCRIPTOR_COMMANDS)])
 
 

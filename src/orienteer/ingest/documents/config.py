@@ -78,7 +78,7 @@ class BuildConfig(Options):
     most_rows: int = Field(default=2_000_000, ge=1)
     """A table of more rows is left out."""
     seconds: float = Field(default=120.0, gt=0)
-    """What converting one PDF or Word file may take; one that takes longer is left out."""
+    """Processor time that the pages of one PDF may take; further ones are left out, and a note says so."""
 
     @model_validator(mode="after")
     def _check_across(self) -> Self:

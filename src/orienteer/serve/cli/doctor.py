@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 EXTRAS = {
     "chat": "prompt_toolkit",
     "dense": "onnxruntime",
-    "docs": "pdfplumber",
+    "docs": "pypdfium2",
     "dspy": "dspy",
     "haystack": "haystack",
     "langchain": "langchain_core",

@@ -1,7 +1,9 @@
-"""Processes that convert PDF, Word and spreadsheet files, ended and started again where a file hangs or kills one."""
+"""The process that reads PDFs, ended and started again where a file hangs or kills it."""
 
 from __future__ import annotations
 
+import json
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -10,62 +12,66 @@ from types import TracebackType
 from pydantic import TypeAdapter, ValidationError
 
 from orienteer.errors import BadInput, MissingExtra
-from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Place, Prose, Span
-from orienteer.ingest.documents.read.conversion_worker import LONGEST, OF_SUFFIX
+from orienteer.ingest.documents.read.blocks import Document, Grid, Page, Place, Prose
+from orienteer.ingest.documents.read.conversion_worker import LONGEST
 from orienteer.ingest.documents.read.files import File
 from orienteer.records import Record
 from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, PipeClosed, PipeError, Worker, packages
 
 MOST_BYTES = 1 << 30
 """Bytes of a file that is converted: a process takes all of it into its memory, which may have four times this."""
+PAGE_SECONDS = 20.0
+"""Processor time that one page may take: the system ends the process then, and the other pages are read again."""
+MOST_FAILURES = 5
+"""Pages of a file that may end the process; what stands before a further one is kept."""
 _MODULE = "orienteer.ingest.documents.read.conversion_worker"
-_ENVIRONMENT = {"ORT_DISABLE_TELEMETRY": "1"}  # should a library load onnxruntime after all
 _START = 60.0  # seconds
+_PATIENCE = 10 if hasattr(signal, "setitimer") else 1  # times the processor time, by the clock: others work too
 _PART = 1 << 20  # bytes of a file that are sent at once
 _LONGEST_REASON = 400  # characters
 
 
-class _Where(Record):
-    headings: tuple[str, ...]
-    page: int | None
-    span: tuple[int, int] | None
-    anchors: tuple[str, ...]
-    links: tuple[str, ...]
-
-    @property
-    def place(self) -> Place:
-        return Place(self.headings, self.page, Span(*self.span) if self.span else None, self.anchors)
-
-
-class _Prose(_Where):
+class _Prose(Record):
     text: str
-    code: bool
+    place: Place
+    links: tuple[str, ...]
+    is_code: bool
 
 
-class _Grid(_Where):
+class _Grid(Record):
     header: tuple[str, ...]
     rows: list[tuple[str, ...]]
+    place: Place
     caption: str
+    links: tuple[str, ...]
+    rest_joins: bool
 
 
 class _Conversion(Record):
     title: str
     blocks: list[_Prose | _Grid]
+    notes: list[str]
+
+
+class _Begun(Record):
+    begins: int
 
 
 class _Refusal(Record):
     error: str
 
 
-_REPLY: TypeAdapter[_Conversion | _Refusal] = TypeAdapter(_Conversion | _Refusal)
+_REPLY: TypeAdapter[_Begun | _Conversion | _Refusal] = TypeAdapter(_Begun | _Conversion | _Refusal)
 
 
 class Converter:
-    """Converts files, one at a time. Use as a context manager; a process starts with the first file of its kind."""
+    """Reads PDFs, one at a time. Use as a context manager; the process starts with the first file."""
 
     def __init__(self, *, seconds: float) -> None:
+        """`seconds` is the processor time that the pages of one file may take."""
         self._seconds = seconds
-        self._workers: dict[str, Worker] = {}
+        self._page = 0  # the one that is being read
+        self._worker: Worker | None = None
         self.held: frozenset[str] = frozenset()
         """The restrictions on the process that was started last, by name."""
 
@@ -75,69 +81,92 @@ class Converter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for name in list(self._workers):
-            self._end(name)
+        self._end()
 
     def __call__(self, file: File, title: str) -> Document:
         """Return a file as a document. Raises `BadInput` if it cannot be read, `MissingExtra`."""
-        suffix = ".pdf" if file.kind == "pdf" else file.path.suffix.lower()
-        kind = OF_SUFFIX[suffix]
-        worker = self._started(kind, suffix)
-        try:
-            read = self._converted(worker, file, suffix)
-        except (PipeError, DeadlinePassed) as fault:
-            self._end(kind)
-            raise BadInput(self._reason(fault)) from fault
-        except BaseException:  # half of the file is sent, or its answer is still to come
-            self._end(kind)
-            raise
-        if isinstance(read, _Refusal):
-            raise BadInput(" ".join(read.error.split())[:_LONGEST_REASON])
-        blocks = [_block(block) for block in read.blocks]
-        return Document(
-            file.name, read.title or title, blocks, file.name, (file.path.name,), has_title=bool(read.title)
-        )
+        failed: dict[int, str] = {}
+        until = None
+        while True:
+            worker = self._started()
+            try:
+                read = self._converted(worker, file, failed, until)
+            except (PipeError, DeadlinePassed) as fault:
+                reason = self._reason(fault, worker)
+                self._end()
+                is_last = len(failed) == MOST_FAILURES or isinstance(fault, DeadlinePassed)
+                if self._page in (0, *failed) or until is not None or (is_last and self._page == 1):
+                    raise BadInput(f"{reason}: save it again") from fault
+                until = self._page - 1 if is_last else None
+                failed[self._page] = reason
+                continue
+            except BaseException:  # half of the file is sent, or its answer is still to come
+                self._end()
+                raise
+            return _document(file, title, read)
 
-    def _converted(self, worker: Worker, file: File, suffix: str) -> _Conversion | _Refusal:
+    def _converted(
+        self, worker: Worker, file: File, failed: dict[int, str], until: int | None
+    ) -> _Conversion | _Refusal:
         """Return a process's answer for a file. Raises `PipeError`, `DeadlinePassed`, and `BadInput` on sending."""
-        deadline = time.monotonic() + self._seconds
-        worker.pipe.send_bytes(suffix.encode(), deadline)
+        self._page = 0
+        patience = _PATIENCE * self._page_seconds
+        bounds = {
+            "seconds": self._seconds,
+            "page_seconds": self._page_seconds,
+            "failed": list(failed.items()),
+            "until": until,
+        }
+        deadline = time.monotonic() + patience
+        worker.pipe.send_bytes(json.dumps(bounds).encode(), deadline)
         for part in _parts(file):
             worker.pipe.send_bytes(part, deadline)
         worker.pipe.send_bytes(b"", deadline)
-        message = worker.pipe.receive_bytes(deadline)
-        try:
-            return _REPLY.validate_json(message, strict=True)
-        except ValidationError as error:
-            raise PipeError("it answered in an unknown form") from error
+        while True:
+            message = worker.pipe.receive_bytes(time.monotonic() + patience)
+            try:
+                reply = _REPLY.validate_json(message, strict=True)
+            except ValidationError as error:
+                raise PipeError("it answered in an unknown form") from error
+            if not isinstance(reply, _Begun):
+                return reply
+            if reply.begins <= self._page:
+                raise PipeError("it went back to an earlier page")
+            self._page = reply.begins
 
-    def _reason(self, fault: PipeError | DeadlinePassed) -> str:
+    @property
+    def _page_seconds(self) -> float:
+        return min(self._seconds, PAGE_SECONDS)
+
+    def _reason(self, fault: PipeError | DeadlinePassed, worker: Worker) -> str:
         if isinstance(fault, DeadlinePassed):
-            return f"takes more than {self._seconds:g} s to convert: raise seconds, or save it again"
-        if isinstance(fault, PipeClosed):
-            return "its conversion ended, perhaps for lack of memory or by a fault in a library: save it again"
-        return f"its conversion broke ({fault}): save it again"
+            return f"takes more than {_PATIENCE * self._page_seconds:g} s by the clock"
+        if not isinstance(fault, PipeClosed):
+            return f"its reading broke ({fault})"
+        cause = worker.cause(fault)
+        if cause.endswith("SIGPROF"):
+            return f"takes more than {self._page_seconds:g} s of processor time"
+        return f"the library ended on it, perhaps for lack of memory ({cause})"
 
-    def _started(self, kind: str, suffix: str) -> Worker:
-        """Return the process for a kind of file. Raises `MissingExtra`, and `BadInput` where it does not start."""
-        if kind in self._workers and self._workers[kind].is_running:
-            return self._workers[kind]
-        self._end(kind)
-        command = [sys.executable, *PYTHON, "-m", _MODULE, kind]
+    def _started(self) -> Worker:
+        """Return the process. Raises `MissingExtra`, and `BadInput` where it does not start."""
+        if self._worker is not None and self._worker.is_running:
+            return self._worker
+        self._end()
         try:
-            worker = Worker(command, longest=LONGEST, environment=packages() | _ENVIRONMENT)
+            worker = Worker([sys.executable, *PYTHON, "-m", _MODULE], longest=LONGEST, environment=packages())
             self.held = worker.ready(max(_START, self._seconds))
         except (OSError, NotReady) as error:
             if isinstance(error, NotReady) and error.extra is not None:
-                raise MissingExtra(f"reading {suffix} files", error.extra) from error
+                raise MissingExtra("reading .pdf files", error.extra) from error
             raise BadInput(f"the process that would convert it did not start ({error})") from error
-        self._workers[kind] = worker
+        self._worker = worker
         return worker
 
-    def _end(self, kind: str) -> None:
-        worker = self._workers.pop(kind, None)
-        if worker is not None:
-            worker.end()
+    def _end(self) -> None:
+        if self._worker is not None:
+            self._worker.end()
+        self._worker = None
 
 
 def _parts(file: File) -> Iterator[bytes]:
@@ -154,7 +183,17 @@ def _parts(file: File) -> Iterator[bytes]:
         raise BadInput(f"cannot be read ({error.strerror}): give it rights, or leave it out") from error
 
 
-def _block(block: _Prose | _Grid) -> Block:
-    if isinstance(block, _Prose):
-        return Prose(block.text, block.place, block.links, block.code)
-    return Grid(block.header, block.rows, block.place, block.caption, block.links)
+def _block(block: _Prose | _Grid) -> Prose | Grid:
+    kind = Prose if isinstance(block, _Prose) else Grid
+    return kind(**{name: getattr(block, name) for name in type(block).model_fields})
+
+
+def _document(file: File, title: str, read: _Conversion | _Refusal) -> Document:
+    if isinstance(read, _Refusal):
+        raise BadInput(" ".join(read.error.split())[:_LONGEST_REASON])
+    page = Page(read.title, [_block(block) for block in read.blocks], read.notes)
+    return Document(
+        *(file.name, page.title or title, page.blocks, file.name, (file.path.name,)),
+        has_title=bool(page.title),
+        notes=page.notes,
+    )
