@@ -44,7 +44,7 @@ from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.cells import prefixed
 from orienteer.ingest.tables.columns import Columns, check_named
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.nodes import NodeMaker, add_once, explode
+from orienteer.ingest.tables.nodes import NodeMaker, add_made, explode
 from orienteer.ingest.tables.plan import listing
 
 ROLES = frozenset({"ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"})
@@ -223,13 +223,10 @@ class Database:
 
     def _read_nodes(self, part: TablePart, maker: NodeMaker, builder: GraphBuilder) -> None:
         file = str(part.path)
+        maker.only_counts = builder.only_counts
         for batch in part.batches(NODE_ROWS, self.tally):
-            nodes = maker.as_columns(batch, NODE, builder)
-            if nodes is not None:
-                builder.add_nodes(nodes)
-                continue
-            for node, line in maker.of_batch(batch, id_column=NODE, file=file):
-                add_once(builder, node, self.tally, file=file, line=line)
+            for made in maker.of_batch(batch, id_column=NODE, file=file):
+                add_made(builder, made, self.tally, file=file)
 
 
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> Database | None:

@@ -47,7 +47,11 @@ def has_objects(column: Sequence[Any]) -> bool:  # Any: whatever a file format c
         utf8, _ = column.run(0, len(column))
         if b"{" not in utf8:
             return False
-    return any(isinstance(cell, dict) or (isinstance(cell, str) and cell[:1] == "{") for cell in column)
+    types = set(map(type, column))
+    if dict in types:
+        return True
+    texts = column if types == {str} else [cell for cell in column if isinstance(cell, str)]
+    return "{" in "".join(texts) and any(text[:1] == "{" for text in texts)
 
 
 def prefixed(column: Sequence[str], prefix: str) -> Sequence[str]:

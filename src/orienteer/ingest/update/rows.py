@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -213,17 +213,13 @@ class NodeComparison:
 
 def _nodes_by_line(source: SourceTable, batch: Batch, rows: list[int], tally: Tally) -> dict[int, Node]:
     """Return the nodes of some rows of a batch by their lines; rows without an id are counted."""
-    if len(rows) < len(batch):
-        columns: dict[str, Sequence[Any]] = {  # Any: whatever a file format can hold
-            name: [cells[row] for row in rows] for name, cells in batch.columns.items()
-        }
-        batch = Batch(columns, [batch.lines[row] for row in rows])
+    batch = batch.taking(rows) if len(rows) < len(batch) else batch
     table = source.table
     maker = NodeMaker(
         source.columns, tally=tally, is_text=table.format.is_text, mapping=source.mapping, joined=table.joined
     )
     made = maker.of_batch(batch, id_column=_id_column(source), file=source.table.file)
-    return {line: node for node, line in made}
+    return {line: node for nodes, own in made for node, line in zip(nodes.nodes(), own.lines, strict=True)}
 
 
 class EndNodes:
