@@ -78,8 +78,10 @@ class BadInput(UsageError):
 class DuplicateNode(BadInput):
     """Two different nodes have one id."""
 
-    place = 0
-    """The place of the second among the nodes that were added with it, from 0."""
+    def __init__(self, message: str = "", *, place: int = 0) -> None:
+        super().__init__(message)
+        self.place = place
+        """The place of the second among the nodes that were added with it, from 0."""
 
 
 class UnclearTables(BadInput):

@@ -202,9 +202,7 @@ class GraphBuilder:
             elif self._content[there] == contents[place]:
                 repeats.append(place)
             else:
-                error = DuplicateNode(f"two different nodes have the id {node_id!r}: give each its own")
-                error.place = place
-                raise error
+                raise DuplicateNode(f"two different nodes have the id {node_id!r}: give each its own", place=place)
             numbers[place] = there
         return numbers, repeats
 

@@ -1,4 +1,4 @@
-"""Rows of other people's tables, and fields of their knowledge bases, -> nodes."""
+"""Rows of other people's tables -> nodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from orienteer.ingest.tables.cells import blank_rows, has_objects, is_text, is_t
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
 from orienteer.ingest.tables.mapping import IGNORED, FileMapping
 from orienteer.ingest.tables.values import (
-    is_prose,
     items,
     number,
     numeric,
@@ -37,17 +36,10 @@ from orienteer.records import JsonValue, Node
 
 DEFAULT_TYPE = "node"
 """What a row of a corpus is where it says nothing else."""
-NAMES = ("title", "name", "DisplayName", "case_name")
-"""Fields that name a node, best first; after them TYPE_name (`brand_name`)."""
-TEXTS = frozenset({"abstract", "description", "feature", "features", "summary", "definition", "text", "plain_text"})
-"""Fields that are text however short they are."""
-ALIASES = frozenset({"alias", "aliases", "other_names", "synonyms", "synonym"})
 MOST_KNOWN = 1 << 16
 """Texts of a column of which a maker remembers what they become."""
 INNER = frozenset({"type", "name", "name part", "text", "aliases", "formed", "link"})
 """Roles that a key of an object within a row takes only where nothing else says what the row is."""
-INNER_TEXTS = ("text", "desc")
-"""Keys of objects in lists that hold the prose (a gene's remarks from the literature, its protein families)."""
 
 
 class MadeNodes(NamedTuple):
@@ -329,24 +321,18 @@ def add_made(builder: GraphBuilder, made: MadeNodes, tally: Tally, *, file: str)
 
     Raises `DuplicateNode` that says where.
     """
+    ids, lines = made.nodes.ids, made.rows.lines
     try:
         numbers, repeats = builder.add_nodes(made.nodes)
     except DuplicateNode as error:
-        line = made.rows.lines[error.place]
-        raise _at(
-            f"Two different nodes have the id {made.nodes.ids[error.place]!r}: the second is at {file}, line {line}; "
-            "remove one",
-            error.place,
+        node_id, line = ids[error.place], lines[error.place]
+        raise DuplicateNode(
+            f"Two different nodes have the id {node_id!r}: the second is at {file}, line {line}; remove one",
+            place=error.place,
         ) from error
     for row in repeats:
-        tally.merge("duplicate", [RowPlace(file=file, line=made.rows.lines[row], value=shown(made.nodes.ids[row]))])
+        tally.merge("duplicate", [RowPlace(file=file, line=lines[row], value=shown(ids[row]))])
     return numbers
-
-
-def _at(message: str, place: int) -> DuplicateNode:
-    error = DuplicateNode(message)
-    error.place = place
-    return error
 
 
 def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder) -> None:
@@ -420,47 +406,3 @@ def _text(value: Any) -> str:  # Any: whatever a file format can hold
     """Return a cell as the text of a node."""
     cell = plain(value)
     return "" if cell is None else "\n".join(map(text_of, cell)) if isinstance(cell, list) else text_of(cell)
-
-
-def node_of_fields(node_id: str, node_type: str, fields: Mapping[str, Any]) -> Node:  # Any: JSON
-    """Make a node. Fields of objects count as fields of the node; what says nothing is left out."""
-    flat = {key: value for key, content in _flat(fields) if (value := plain(content)) is not None}
-    named = next((key for key in (*NAMES, f"{node_type}_name") if isinstance(flat.get(key), str)), None)
-    name = text_of(flat.pop(named)) if named else node_id
-    aliases: list[str] = []
-    texts: list[str] = []
-    properties: dict[str, JsonValue] = {}
-    for key, value in flat.items():
-        if key in ALIASES:
-            aliases += items(value)
-        elif (prose := _prose(key, value)) is not None:
-            texts.append(prose)
-        else:
-            properties[key] = value
-    others = tuple(alias for alias in dict.fromkeys(aliases) if alias != name)
-    return Node(node_id, node_type, name, "\n".join(dict.fromkeys(texts)), others, properties)
-
-
-def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Return fields and the fields of objects; an inner one gets its outer's name before it where both exist."""
-    for key, value in fields.items():
-        if not isinstance(value, Mapping):
-            yield key, value
-            continue
-        for inner, content in value.items():
-            yield (f"{key}.{inner}" if inner in fields or isinstance(content, Mapping) else str(inner)), content
-
-
-def _prose(key: str, value: JsonValue) -> str | None:
-    """Return a value as text if it is prose, None if it is a property."""
-    if isinstance(value, list):
-        if value and all(isinstance(member, dict) for member in value):
-            several = [
-                next((member[key] for key in INNER_TEXTS if isinstance(member.get(key), str)), "") for member in value
-            ]
-            inner = list(filter(None, several))
-            return "\n".join(inner) if inner else None
-        members = [member for member in value if isinstance(member, str)]
-        has_prose = len(members) == len(value) and (key in TEXTS or any(map(is_prose, members)))
-        return "\n".join(members) if has_prose else None
-    return value if isinstance(value, str) and (key in TEXTS or is_prose(value)) else None
