@@ -40,9 +40,8 @@ def texts_of(column: Any) -> Strings | CodedColumn:  # Any: a pyarrow array
     """Return a column of texts, none of them null and all of them UTF-8; coded if they repeat."""
     if repeats(column):
         column = column.dictionary_encode()
-        return CodedColumn(
-            texts_of(column.dictionary), np.from_dlpack(column.indices)
-        )  # its own way to numpy loads pandas
+        codes = np.asarray(np.from_dlpack(column.indices), np.int32)  # its own way to numpy loads pandas
+        return CodedColumn(texts_of(column.dictionary), codes)
     _, at, texts = column.buffers()
     width = np.dtype(np.int64 if str(column.type) == "large_string" else np.int32)
     if not len(column) or texts is None:

@@ -272,7 +272,7 @@ class NamedNodes:
 
     def edges(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the row and the place among `ids` of each node that cells name: two arrays (edges,)."""
-        begins = np.array([*self._begins, len(self.ids)], np.int64)
+        begins = np.append(np.frombuffer(self._begins, np.int64), len(self.ids)) if self._begins else np.zeros(1, int)
         counts = np.diff(begins)[places]
         rows = np.repeat(np.arange(len(places)), counts)
         within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -314,5 +314,5 @@ def _remember(nodes: dict[str, str], values: Sequence[Any], ids: Sequence[str]) 
     """Note the node of each value of a key; empty text for a value of several nodes."""
     texts = list(map(str.strip, texts_of(values)))
     for text, node_id in zip(texts, ids, strict=True):
-        if nodes.setdefault(text, node_id) != node_id:
+        if nodes.setdefault(node_id if text == node_id else text, node_id) != node_id:  # one text in memory, not two
             nodes[text] = ""
