@@ -205,9 +205,11 @@ class Database:
         refuse_ids(self.columns, self.files[0])
         nodes = NodeMaker(with_role(self.columns, "node_type", LABELS), tally=self.tally)
         seen: set[str] = set()
+        nodes.only_counts = builder.only_counts
         for part in self.parts:
-            if not part.header.has("START_ID"):
-                self._read_nodes(part, nodes, builder)
+            for batch in part.batches(NODE_ROWS, self.tally) if not part.header.has("START_ID") else ():
+                for made in nodes.of_batch(batch, id_column=NODE, file=str(part.path)):
+                    add_made(builder, made, self.tally, file=str(part.path))
         for part in self.parts:
             if part.header.has("START_ID"):
                 source = ElementSource(part.path, (column.name for column in part.header.columns if not column.role))
@@ -220,13 +222,6 @@ class Database:
         check_named(self.columns, (nodes.seen | seen) - OURS)
         mirror.clean(builder.edges, self.tally)
         return Labels()
-
-    def _read_nodes(self, part: TablePart, maker: NodeMaker, builder: GraphBuilder) -> None:
-        file = str(part.path)
-        maker.only_counts = builder.only_counts
-        for batch in part.batches(NODE_ROWS, self.tally):
-            for made in maker.of_batch(batch, id_column=NODE, file=file):
-                add_made(builder, made, self.tally, file=file)
 
 
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> Database | None:

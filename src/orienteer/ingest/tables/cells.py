@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from orienteer.graph.edges import CodedColumn
 from orienteer.index.arrays import Strings
+from orienteer.ingest.tables.values import identifier
 
 _SPACES = np.zeros(256, np.bool_)
 _SPACES[[*range(33), 0xC2, 0xE1, 0xE2, 0xE3]] = True
@@ -32,6 +34,16 @@ def is_text(column: Sequence[Any]) -> bool:  # Any: whatever a file format can h
     if isinstance(column, CodedColumn):
         return is_text(column.values)
     return isinstance(column, Strings) or set(map(type, column)) <= {str}
+
+
+def texts_of(column: Sequence[Any]) -> Sequence[str]:  # Any: whatever a file format can hold
+    """Return cells as ids are written."""
+    if is_text(column):
+        return column
+    types = set(map(type, column))
+    if types <= {int, str}:
+        return list(map(str, column))
+    return [cell or "" for cell in column] if types == {str, NoneType} else list(map(identifier, column))
 
 
 def is_text_or_nothing(column: Sequence[Any]) -> bool:  # Any: whatever a file format can hold

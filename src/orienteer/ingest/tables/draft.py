@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from orienteer.display import counted
 from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.tables.cells import texts_of
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.tables.plan import JOIN, Table
 from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.type_names import header_words, is_key, node_type_of, words_of
-from orienteer.ingest.tables.values import texts_of
 
 HARDLY_TWICE = 0.97
 """Share of a column's values that differ, from which on the others are faults of a key."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from orienteer.graph.edges import CodedColumn, EdgeBatch, NodeBatch
-from orienteer.index.arrays import Strings
+from orienteer.graph.edges import EdgeBatch, NodeBatch
 from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
-from orienteer.ingest.tables.cells import blank_rows, holds
+from orienteer.ingest.tables.cells import blank_rows, holds, texts_of
 from orienteer.ingest.tables.columns import EDGE_RANKS, REPEATED, Columns, EdgeRoles, plainly
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, FileMapping
 from orienteer.ingest.tables.nodes import NodeMaker
-from orienteer.ingest.tables.values import finite, identifier, number, opened, plain, text_of
+from orienteer.ingest.tables.values import finite, number, opened, plain, text_of
 from orienteer.records import JsonValue
 
 DEFAULT_TYPE = "edge"
@@ -89,10 +88,7 @@ class EdgeMaker:
 
     @staticmethod
     def _ids(batch: Batch, column: str) -> Sequence[str]:
-        values = batch.columns.get(column, (None,) * len(batch))
-        if isinstance(values, CodedColumn | Strings) or set(map(type, values)) <= {str}:
-            return values
-        return list(map(identifier, values))
+        return texts_of(batch.columns.get(column, ("",) * len(batch)))
 
     def _types(self, batch: Batch) -> Sequence[str]:
         if self._roles.type is None or self._roles.type not in batch.columns:

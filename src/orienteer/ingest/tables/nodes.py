@@ -18,7 +18,7 @@ from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import is_sparse, shown
 from orienteer.ingest.report import RowPlace, Tally
-from orienteer.ingest.tables.cells import blank_rows, has_objects, is_text, is_text_or_nothing
+from orienteer.ingest.tables.cells import blank_rows, has_objects, is_text, is_text_or_nothing, texts_of
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
 from orienteer.ingest.tables.mapping import IGNORED, FileMapping
 from orienteer.ingest.tables.values import (
@@ -29,7 +29,6 @@ from orienteer.ingest.tables.values import (
     parts_of,
     plain,
     text_of,
-    texts_of,
     without_decimal,
 )
 from orienteer.records import JsonValue, Node
@@ -104,7 +103,7 @@ class NodeMaker:
         own: Sequence[Any] = (
             list(batch.lines) if id_column is None else batch.columns.get(id_column, ("",) * len(batch))
         )
-        own = own if is_text(own) else texts_of(own)
+        own = texts_of(own)
         others = Batch({name: cells for name, cells in batch.columns.items() if name != id_column}, batch.lines)
         if blank := blank_rows(own):
             for row in sorted(blank):

@@ -16,7 +16,7 @@ import numpy as np
 
 from orienteer.graph.edges import CodedColumn
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, PointedText
-from orienteer.ingest.tables.cells import holds, is_text
+from orienteer.ingest.tables.cells import holds, is_text, texts_of
 from orienteer.ingest.tables.forms import MOST_SHAPES, Dates, Form, Numbers, form_of, shape
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.type_names import is_code, is_key, is_year
@@ -26,7 +26,6 @@ from orienteer.ingest.tables.values import (
     is_prose,
     items,
     numeric,
-    texts_of,
     without_decimal,
 )
 
@@ -358,9 +357,7 @@ def _count(profile: ColumnProfile, values: Sequence[Any]) -> None:
         profile.counts.update({text: count for text, count in zip(values.values, counts, strict=True) if count})
         return  # few and the same again: never too many
     texts: list[str] = []
-    if is_text(values):
-        texts = list(values)
-    elif set(map(type, values)) <= {int, str, NoneType}:
+    if is_text(values) or set(map(type, values)) <= {int, str, NoneType}:
         texts = list(texts_of(values))
     else:
         for value in values:

@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import CodedColumn, EdgeBatch
+from orienteer.graph.edges import CodedColumn, EdgeBatch, taking
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch, shown
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.assignment import ImportPlan, MappedTable
-from orienteer.ingest.tables.cells import is_text
+from orienteer.ingest.tables.cells import is_text, texts_of
 from orienteer.ingest.tables.columns import Columns, EdgeRoles, check_named
 from orienteer.ingest.tables.edges import EdgeMaker
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.links import key_value
 from orienteer.ingest.tables.mapping import ColumnLink, FileMapping
 from orienteer.ingest.tables.nodes import LinkCells, MadeNodes, NodeMaker, add_made, explode
-from orienteer.ingest.tables.values import identifier, parts_of, plain, texts_of
+from orienteer.ingest.tables.values import identifier, parts_of, plain
 from orienteer.records import JsonValue, Node
 
 UNRESOLVED = "unresolved"
@@ -307,7 +307,7 @@ def _of_other_rows(cells: LinkCells, own: Mapping[str, str]) -> LinkCells:
     """Return cells with the nodes that their rows say more of. Rows without one are left out: they are counted."""
     nodes = [own.get(str(each).strip(), "") for each in cells.nodes]
     rows = [row for row, node in enumerate(nodes) if node]
-    return LinkCells([nodes[row] for row in rows], [cells.values[row] for row in rows], [cells.lines[r] for r in rows])
+    return LinkCells(*(taking(column, rows) for column in (nodes, cells.values, cells.lines)))
 
 
 def _remember(nodes: dict[str, str], values: Sequence[Any], ids: Sequence[str]) -> None:  # Any: as files hold them

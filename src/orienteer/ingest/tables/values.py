@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
-from types import NoneType
 from typing import Any
 
 from orienteer.graph.properties import scalar
@@ -71,18 +70,6 @@ def identifier(value: Any) -> str:  # Any: whatever a file format can hold
             return ""
         return str(int(value)) if value.is_integer() else str(value)
     return "" if value is None else str(value)
-
-
-def texts_of(cells: Sequence[Any]) -> Sequence[str]:  # Any: whatever a file format can hold
-    """Return cells as ids are written."""
-    types = set(map(type, cells))
-    if types <= {str}:
-        return cells
-    if types == {int}:
-        return list(map(str, cells))
-    if types == {str, NoneType}:
-        return [cell or "" for cell in cells]
-    return list(map(identifier, cells))
 
 
 def without_decimal(text: str) -> str:

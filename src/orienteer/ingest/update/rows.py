@@ -15,14 +15,13 @@ from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
 from orienteer.ingest.importer import Importer, ImportOptions
 from orienteer.ingest.report import EMPTY_ID, Tally
 from orienteer.ingest.tables.assignment import value_columns
-from orienteer.ingest.tables.cells import holds, is_text
+from orienteer.ingest.tables.cells import holds, texts_of
 from orienteer.ingest.tables.columns import Columns, EdgeRoles
 from orienteer.ingest.tables.edges import EdgeMaker, Extra
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.tables.nodes import NodeMaker
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.profile import NULL_WORDS
-from orienteer.ingest.tables.values import identifier
 from orienteer.ingest.update.difference import FullImportRequired, NodeChange, check_node_count
 from orienteer.ingest.update.ledger import EdgeRows, NodeRows, Numbers, joined, row_hashes
 from orienteer.records import Node
@@ -125,9 +124,9 @@ def read_nodes(source: SourceTable, find: FindNodes, tally: Tally) -> NodeRows:
     hashes, nodes = [np.zeros(0, np.uint64)], [np.zeros(0, np.int32)]
     prefix = f"{source.mapping.type}:" if source.mapping.having("prefixed id") else ""
     for batch in source.batches(NODE_ROWS, tally):
-        ids = batch.columns.get(_id_column(source), (None,) * len(batch))
-        if prefix or not is_text(ids):
-            ids = [f"{prefix}{node_id}" if node_id.strip() else "" for node_id in map(identifier, ids)]
+        ids = texts_of(batch.columns.get(_id_column(source), (None,) * len(batch)))
+        if prefix:
+            ids = [f"{prefix}{node_id}" if node_id.strip() else "" for node_id in ids]
         # No node has a blank id.
         nodes.append(find(ids))
         hashes.append(row_hashes(batch))
