@@ -177,7 +177,8 @@ class PropertyWriter:
         self.rows.extend(rows)
         self._values.extend(encoded)
         if set(map(type, values)) <= _SINGLE and max(map(len, encoded), default=0) <= _LONGEST_COMPARED:
-            pairs = [_compared(value) for value in values if not isinstance(value, list | dict)]
+            single: Sequence[Any] = values
+            pairs = list(map(_compared, single))  # faster than lists of one
             self.entries.extend(rows)
             self.numbers.extend([number for number, _ in pairs])
             self.texts.extend([text for _, text in pairs])

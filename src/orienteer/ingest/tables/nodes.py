@@ -100,10 +100,7 @@ class NodeMaker:
 
         Without a column of ids a row's id is its type and its line.
         """
-        own: Sequence[Any] = (
-            list(batch.lines) if id_column is None else batch.columns.get(id_column, ("",) * len(batch))
-        )
-        own = texts_of(own)
+        own = texts_of(batch.lines if id_column is None else batch.columns.get(id_column, ("",) * len(batch)))
         others = Batch({name: cells for name, cells in batch.columns.items() if name != id_column}, batch.lines)
         if blank := blank_rows(own):
             for row in sorted(blank):
@@ -242,22 +239,14 @@ class _Said:
             return NodeBatch(self._ids, types, names, names)
         parts = sorted(self._best.get("name part", ()), key=lambda part: part[0])
         if parts:
-            told = [
-                [text_of(plain(cell)).strip() if plain(cell) is not None else None for cell in part[2]]
-                for part in parts
-            ]
-            whole = (" ".join(word for word in words if word is not None) for words in zip(*told, strict=True))
+            told = zip(*(_words(cells) for _, _, cells in parts), strict=True)
+            whole = (" ".join(word.strip() for word in words if word) for words in told)
             names = [name or otherwise for name, otherwise in zip(whole, names, strict=True)]
             for _, stored, cells in parts:
                 self._keep(stored, list(map(plain, cells)))
         best = self._chosen("name")
         if best is not None:
-            best = (
-                best
-                if is_text_or_nothing(best)
-                else [None if cell is None else text_of(cell) for cell in map(plain, best)]
-            )
-            names = [name or otherwise for name, otherwise in zip(best, names, strict=True)]
+            names = [name or otherwise for name, otherwise in zip(_words(best), names, strict=True)]
         texts = self._chosen("text")
         if texts is None:
             texts = [""] * size
@@ -286,24 +275,17 @@ class _Said:
 
     def _types(self) -> list[str]:
         """Return the type of each node; the further ones of nodes that have several are a property."""
-        default = self._maker._type
-        types, left = [""] * len(self._ids), self._ids
+        types = [""] * len(self._ids)
         for _, stored, cells in sorted(self._best.get("type", ()), key=lambda column: column[0]):
-            if is_text_or_nothing(cells) and plainly(stored) != "category":
-                told: Sequence[Any] = cells
-                further: Sequence[JsonValue] = ()
-            else:
+            told: Sequence[Any] = cells
+            further: Sequence[JsonValue] = [None] * len(cells)
+            if not is_text_or_nothing(cells) or plainly(stored) == "category":
                 pairs = _each(cells, partial(_type, stored))
                 told, further = _each(pairs, itemgetter(0)), _each(pairs, itemgetter(1))
-            if left:  # the first column that may say it
-                types, left = [kind or "" for kind in told], ()
-                self._keep(stored, further)
-                continue
-            values = map(plain, cells)
-            self._keep(stored, [value if kind else None for kind, value in zip(types, values, strict=True)])
-            self._keep(stored, [more if not kind else None for kind, more in zip(types, further, strict=False)])
+            rows = zip(types, cells, further, strict=True)
+            self._keep(stored, [plain(cell) if kind else more for kind, cell, more in rows])
             types = [kind or own or "" for kind, own in zip(types, told, strict=True)]
-        return [kind or default for kind in types] if "" in types else types
+        return [kind or self._maker._type for kind in types] if "" in types else types
 
     def _keep(self, name: str, cells: Sequence[JsonValue]) -> None:
         """Keep a property; what was kept by its name before stays where this says nothing."""
@@ -399,6 +381,13 @@ def _type(column: str, value: Any) -> tuple[str | None, JsonValue]:  # Any: what
         if several:
             return several[0], list(several[1:]) or None
     return text_of(cell), None
+
+
+def _words(cells: Sequence[Any]) -> Sequence[str | None]:  # Any: whatever a file format can hold
+    """Return cells as texts, None for those that say nothing."""
+    return (
+        cells if is_text_or_nothing(cells) else [None if cell is None else text_of(cell) for cell in map(plain, cells)]
+    )
 
 
 def _text(value: Any) -> str:  # Any: whatever a file format can hold
