@@ -51,6 +51,15 @@ def texts_of(column: Any) -> Strings | CodedColumn:  # Any: a pyarrow array
     return Strings(ends - first, texts[first:last].to_pybytes())
 
 
+def scalar_of(text: str) -> Any:  # Any: a pyarrow scalar
+    """Return a text for Arrow to compare with: its own way from Python loads pandas, which takes half a second."""
+    import pyarrow
+
+    content = text.encode()
+    ends, letters = pyarrow.py_buffer(np.array([0, len(content)], np.int32)), pyarrow.py_buffer(content)
+    return pyarrow.StringArray.from_buffers(1, ends, letters)[0]
+
+
 def columns_of(table: Any, first: int, count: int) -> Iterator[Any]:  # Any: a pyarrow table, and its arrays
     """Yield the columns of some rows of a table."""
     for column in table.slice(first, count).columns:
