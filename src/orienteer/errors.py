@@ -78,6 +78,11 @@ class BadInput(UsageError):
 class DuplicateNode(BadInput):
     """Two different nodes have one id."""
 
+    def __init__(self, message: str = "", *, place: int = 0) -> None:
+        super().__init__(message)
+        self.place = place
+        """The place of the second among the nodes that were added with it, from 0."""
+
 
 class UnclearTables(BadInput):
     """Tables can be read, but are not clearly a graph: a person must name those of nodes and of edges."""

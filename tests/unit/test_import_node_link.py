@@ -1,7 +1,6 @@
 """Graphs in one JSON object; networkx is the oracle of its own, hand-made graphs stand for those of other programs."""
 
 import json
-import math
 
 import networkx
 import pytest
@@ -141,14 +140,26 @@ def test_apocs_object_of_nodes_and_rels(read):
     assert list(graph.iter_edges()) == [Edge("0", "KNOWS", "1", properties={"since": 1993})]
 
 
-def test_what_is_no_number_in_json_is_told(read):
-    value = {"nodes": [{"id": "a", "far": math.nan}, {"id": "b"}], "links": [{"source": "a", "target": "b"}]}
-    apoc = [{"type": "node", "id": "a", "labels": ["Ship"], "properties": {"far": math.nan}}]
+@pytest.mark.parametrize(
+    ("number", "reason", "kept"),
+    [
+        ("NaN", "NaN", {}),
+        ("Infinity", "Infinity", {"far": "inf"}),
+        ("-Infinity", "Infinity", {"far": "-inf"}),
+        ("1e999", "Infinity", {"far": "inf"}),
+        ("-2.5E+400", "Infinity", {"far": "-inf"}),
+        ("1e300", None, {"far": 1e300}),
+        ('"1e999 NaN"', None, {"far": "1e999 NaN"}),
+    ],
+)
+def test_what_is_no_number_in_json_is_told(number, reason, kept, read):
+    value = {"nodes": [{"id": "a", "far": "#"}, {"id": "b"}], "links": [{"source": "a", "target": "b"}]}
+    apoc = [{"type": "node", "id": "a", "labels": ["Ship"], "properties": {"far": "#"}}]
     by_lines = "".join(json.dumps(member) + "\n" for member in apoc)
-    for written, name in ((value, "graph.json"), (apoc, "apoc.json"), (by_lines, "lines.json")):
-        report, graph = read(written, name)
-        assert [(cut.reason, cut.count) for cut in report.dropped] == [("NaN", 1)]
-        assert graph.node("a").properties == {}
+    for written, name in ((json.dumps(value), "graph.json"), (json.dumps(apoc), "apoc.json"), (by_lines, "lines.json")):
+        report, graph = read(written.replace('"#"', number), name)
+        assert [(cut.reason, cut.count) for cut in report.dropped] == ([(reason, 1)] if reason else [])
+        assert graph.node("a").properties == kept
 
 
 def test_a_folder_with_one_such_file_is_that_graph(tmp_path):

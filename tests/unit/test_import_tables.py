@@ -64,8 +64,8 @@ def imported(tmp_path: Path, files: Mapping[str, str | list[dict[str, Any]]], **
 def node_of(row: dict[str, Any]) -> Node:
     maker = NodeMaker(ColumnSpec(), tally=DropCounts())
     batch = Batch({"id": ["n"]} | {name: [value] for name, value in row.items()}, [1])
-    (placed,) = maker.of_batch(batch, id_column="id", file="nodes.jsonl")
-    return placed.node
+    (made,) = maker.of_batch(batch, id_column="id", file="nodes.jsonl")
+    return next(made.nodes.nodes())
 
 
 @pytest.mark.parametrize(

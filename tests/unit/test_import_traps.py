@@ -197,6 +197,10 @@ FEATURE = {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": []}
     [
         ({"currency": "EUR", "items": [{"id": 1, "p": 2}, {"id": 2, "p": 3}]}, "beside the rows, not read: currency"),
         (
+            {"items": [{"id": 1, "p": 2}, {"id": 2, "p": 3}], "owner": {"name": "Ann", "town": "Kiel"}, "tags": ["a"]},
+            "beside the rows, not read: owner, tags",
+        ),
+        (
             {
                 "type": "FeatureCollection",
                 "features": [{**FEATURE, "properties": {"name": f"P{at}"}} for at in range(3)],

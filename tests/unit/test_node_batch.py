@@ -1,4 +1,4 @@
-"""Nodes that come as columns give the bytes that the same nodes give one by one."""
+"""Nodes that come many together give the bytes that the same nodes give one by one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lanes import examples
-from orienteer.errors import DuplicateNode
+from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import CodedColumn, Graph, GraphBuilder, NodeBatch
 from orienteer.index import Strings
-from orienteer.ingest import NodeMaker, import_graph, prefixed_texts
+from orienteer.ingest import import_graph, prefixed_texts
 from orienteer.records import Node
 
 pytestmark = pytest.mark.slow
@@ -46,12 +46,19 @@ def test_columns_and_records_give_the_same_bytes(tmp_path: Path) -> None:
     assert files(tmp_path / "columns") == files(tmp_path / "records")
 
 
-@pytest.mark.parametrize("ids", [["a", "a"], ["b", "old"], ["c", ""]])
-def test_ids_that_are_there_are_left_to_records(ids: list[str], tmp_path: Path) -> None:
+def test_nodes_that_come_again_are_counted_and_others_of_their_ids_refused(tmp_path: Path) -> None:
+    def batch(*ids: str, year: int = 1) -> NodeBatch:
+        return NodeBatch(ids, ["t"] * len(ids), ["N"] * len(ids), [""] * len(ids), {"year": [year] * len(ids)})
+
     with GraphBuilder(tmp_path / "g") as builder:
-        builder.add_node(Node("old", "t", "Old"))
-        assert not builder.are_new(ids)
-        assert builder.are_new(["a", "b"])
+        builder.add_node(Node("old", "t", "N", properties={"year": 1}))
+        numbers, repeats = builder.add_nodes(batch("a", "old", "b", "a"))
+        assert (numbers.tolist(), repeats) == ([1, 0, 2, 1], [1, 3])
+        with pytest.raises(DuplicateNode) as error:
+            builder.add_nodes(batch("c", "a", year=2))
+        assert error.value.place == 1
+        with pytest.raises(BadInput):
+            builder.add_nodes(batch("d", ""))
 
 
 def test_a_node_of_columns_may_be_repeated_as_it_is_and_not_otherwise(tmp_path: Path) -> None:
@@ -62,6 +69,7 @@ def test_a_node_of_columns_may_be_repeated_as_it_is_and_not_otherwise(tmp_path: 
             builder.add_node(Node("a", "t", "A", "text", (), {"year": 2}))
 
 
+ONE_BY_ONE = "orienteer.ingest.tables.reader.NODE_ROWS"
 CELL = st.sampled_from(["", "7", "007", "1.5", "x", '{"a": 1}', "{no", " ", "n/a", "Rock", "é", "a|b"])
 HEADERS = st.sampled_from(["id,name,text,year", "id,type,name,score", "id,title,category,x", "id,name,synonyms,y"])
 
@@ -82,7 +90,7 @@ def test_any_table_gives_the_bytes_of_its_rows(
     (folder / "edges.csv").write_text("source,target,type\nn0,n0,same\n")
     by_columns = import_graph([folder / "nodes.csv", folder / "edges.csv"], folder / "columns")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(NodeMaker, "as_columns", lambda *_: None)
+        patch.setattr(ONE_BY_ONE, 1)
         by_rows = import_graph([folder / "nodes.csv", folder / "edges.csv"], folder / "rows")
     assert files(folder / "columns") == files(folder / "rows")
     assert by_columns.merged == by_rows.merged
@@ -121,7 +129,7 @@ def test_any_objects_give_the_bytes_of_their_rows(
     (folder / "edges.jsonl").write_text("".join(json.dumps({"source": 0, "target": 0}) + "\n"))
     by_columns = import_graph([folder / "nodes.jsonl", folder / "edges.jsonl"], folder / "columns")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(NodeMaker, "as_columns", lambda *_: None)
+        patch.setattr(ONE_BY_ONE, 1)
         by_rows = import_graph([folder / "nodes.jsonl", folder / "edges.jsonl"], folder / "rows")
     assert files(folder / "columns") == files(folder / "rows")
     assert by_columns.merged == by_rows.merged
@@ -152,7 +160,7 @@ def test_files_for_neo4j_admin_give_the_bytes_of_their_rows(
     (folder / "edges.csv").write_text(f":START_ID{space},:END_ID{space},:TYPE\nn0,n0,SAME\n")
     by_columns = import_graph([folder], folder / "columns")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(NodeMaker, "as_columns", lambda *_: None)
+        patch.setattr("orienteer.ingest.formats.neo4j_admin.NODE_ROWS", 1)
         by_rows = import_graph([folder / "nodes.csv", folder / "edges.csv"], folder / "rows")
     assert files(folder / "columns") == files(folder / "rows")
     assert by_columns.merged == by_rows.merged

@@ -486,6 +486,21 @@ def test_a_value_that_nobody_has_is_said_to_be_unknown(reports: Retriever) -> No
     assert reports.ask("What is the nickname of Ann Lee?").answer == "Annie"
 
 
+def test_a_text_in_place_of_a_number_is_said_where_the_number_is_asked_for(tmp_path: Path) -> None:
+    goods = {"Amber Lamp": "5 €", "Birch Desk": "15 €", "Cedar Chair": "25 €", "Dune Rug": "on request"}
+    goods |= {f"Elm Shelf {number}": f"{number} €" for number in range(30, 37)}
+    rows = "".join(f"{place},{name},{price}\n" for place, (name, price) in enumerate(goods.items(), 100))
+    (tmp_path / "goods.csv").write_text(f"id,name,price\n{rows}", encoding="utf-8")
+    shop = Retriever(Graph.from_csv(tmp_path, path=tmp_path / "graph"), "anchor")
+    result = shop.ask("What is the price of Dune Rug?")
+    assert result.answer is None
+    assert [note for note in result.notes if "Dune Rug" in note] == [
+        "no price_eur is known of Dune Rug",
+        "price_text of Dune Rug: on request",
+    ]
+    assert not [note for note in shop.ask("What is the price of Birch Desk?").notes if "price_text" in note]
+
+
 @pytest.mark.parametrize("line", ["list 0 of person", "person that is between person and person"])
 def test_lines_that_would_be_cut_off_are_refused(reports: Retriever, line: str) -> None:
     with pytest.raises(BadOption):

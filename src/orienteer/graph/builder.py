@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from orienteer.display import Count
 from orienteer.elements import JsonValue, Node
 from orienteer.errors import BadInput, DuplicateNode, Error
 from orienteer.graph import adjacency, publication
-from orienteer.graph.edges import CodedColumn, EdgeBatch, EdgeSpool, EdgeTable, NodeBatch, type_number
+from orienteer.graph.edges import CodedColumn, EdgeBatch, EdgeSpool, EdgeTable, NodeBatch, taking, type_number
 from orienteer.graph.format import TEXT_TYPES, EdgeCount, Manifest
 from orienteer.graph.node_indexer import NodeIndexer
 from orienteer.graph.properties import PropertyWriter, encode_value, write as write_properties
@@ -35,6 +35,15 @@ _SLICE = 1 << 16  # edges that are counted at once: their columns stay in a proc
 
 class RepeatedNode(Error):
     """An id that is there already, where nobody has kept what the first node holds."""
+
+
+class AddedNodes(NamedTuple):
+    """What became of nodes that were added together."""
+
+    numbers: NDArray[np.int32]
+    """The number of each: (nodes,)."""
+    repeats: Sequence[int]
+    """The places of those that were there already, exactly so."""
 
 
 class GraphBuilder:
@@ -122,7 +131,8 @@ class GraphBuilder:
             encoded = {}
         else:
             encoded = {key: encode_value(value) for key, value in node.properties.items()}
-            content = hash((node.type, node.name or node.id, node.text, node.aliases, tuple(encoded.items())))
+            content = hash((node.type, node.name or node.id, node.text, node.aliases))
+            content = _signed(content + sum(hash(text) * _factor(key) for key, text in encoded.items()))
             if earlier is not None:
                 if self._content[earlier] == content:
                     return False
@@ -147,51 +157,77 @@ class GraphBuilder:
         self._indexer.add([(node.id, node.name or node.id, node.aliases, node.text)])
         return True
 
-    def are_new(self, ids: Sequence[str]) -> bool:
-        """Return whether these ids are distinct, none empty, and no node has any of them."""
-        distinct = set(ids)
-        return len(distinct) == len(ids) and "" not in distinct and self._rows.keys().isdisjoint(distinct)
-
-    def add_nodes(self, batch: NodeBatch) -> None:
-        """Add nodes whose ids `are_new`."""
+    def add_nodes(self, batch: NodeBatch) -> AddedNodes:
+        """Add nodes. Raises `DuplicateNode` that knows the place of the second, `BadInput`."""
         first, ids = len(self._rows), list(batch.ids)
-        self._rows.update(zip(ids, range(first, first + len(ids)), strict=True))
+        distinct = set(ids)
+        if "" in distinct:
+            raise BadInput("a node has no id: every node needs one")
+        encoded: dict[str, Sequence[bytes | None]] = {}
+        contents = np.zeros(0, np.int64)
+        if not self.only_counts:
+            encoded = {
+                key: values.map(_encoded) if isinstance(values, CodedColumn) else list(map(_encoded, values))
+                for key, values in batch.properties.items()
+            }
+            contents = _contents(batch, encoded)
+        numbers, repeats = np.arange(first, first + len(ids), dtype=np.int32), list[int]()
+        if len(distinct) == len(ids) and self._rows.keys().isdisjoint(distinct):
+            self._rows.update(zip(ids, range(first, first + len(ids)), strict=True))
+            self._content.frombytes(contents.tobytes())
+        else:
+            numbers, repeats = self._among_others(ids, contents)
+            new = sorted(set(range(len(ids))).difference(repeats))
+            batch, encoded = batch.taking(new), {key: taking(values, new) for key, values in encoded.items()}
         types = list(batch.types)
         for name in dict.fromkeys(types):
             type_number(self._node_types, name)
         self._types.extend(map(self._node_types.__getitem__, types))
         if len(self._rows) // _BATCH > first // _BATCH:
             self._progress("reading nodes", len(self._rows))
-        if self.only_counts:
-            return
-        names, texts = list(batch.names), list(batch.texts)
-        encoded = {
-            key: list(values.map(_encoded) if isinstance(values, CodedColumn) else map(_encoded, values))
-            for key, values in batch.properties.items()
-        }
-        aliases = batch.aliases if batch.aliases is not None else [()] * len(ids)
-        # The hash of each node's content is the one that `add_node` takes.
-        cells: Iterable[Any] = zip(*encoded.values(), strict=True) if encoded else repeat((), len(ids))
-        for kind, name, text, several, values in zip(types, names, texts, aliases, cells, strict=True):
-            pairs = tuple(zip(encoded, values, strict=True))
-            if None in values:
-                pairs = tuple(pair for pair in pairs if pair[1] is not None)
-            self._content.append(hash((kind, name, text, several, pairs)))
-        having = {key: [at for at, value in enumerate(values) if value is not None] for key, values in encoded.items()}
+        if not self.only_counts:
+            self._write(first, batch, encoded)
+        return AddedNodes(numbers, repeats)
+
+    def _among_others(self, ids: Sequence[str], contents: NDArray[np.int64]) -> tuple[NDArray[np.int32], list[int]]:
+        """Number nodes of which some are there already: return the numbers, and the places of the repetitions."""
+        numbers, repeats = np.empty(len(ids), np.int32), list[int]()
+        for place, node_id in enumerate(ids):
+            there = self._rows.get(node_id)
+            if there is None:
+                there = self._rows[node_id] = len(self._rows)
+                self._content.extend(contents[place : place + 1].tolist())
+            elif self.only_counts:
+                raise RepeatedNode(node_id)
+            elif self._content[there] == contents[place]:
+                repeats.append(place)
+            else:
+                raise DuplicateNode(f"two different nodes have the id {node_id!r}: give each its own", place=place)
+            numbers[place] = there
+        return numbers, repeats
+
+    def _write(self, first: int, batch: NodeBatch, encoded: Mapping[str, Sequence[bytes | None]]) -> None:
+        """Write what nodes hold, the first of which is row `first`."""
+        having: dict[str, Sequence[int]] = {}
+        for key, values in encoded.items():
+            is_full = None not in (values.values if isinstance(values, CodedColumn) else values)
+            having[key] = (
+                range(len(values)) if is_full else [at for at, value in enumerate(values) if value is not None]
+            )
         for key in sorted(filter(having.get, having), key=lambda key: having[key][0]):  # as `add_node` meets them
             writer = self._properties.get(key)
             if writer is None:
                 writer = self._properties[key] = PropertyWriter(self._spool / f"p{len(self._properties)}")
-            cells, rows = batch.properties[key], having[key]
-            if isinstance(cells, CodedColumn):
-                kept: Sequence[JsonValue] = CodedColumn(cells.values, cells.codes[rows])
-            else:
-                kept = [cells[at] for at in rows]
-            writer.extend([first + at for at in rows], kept, [encoded[key][at] for at in rows])
-        self._names.extend(map(encode, names))
-        self._texts.extend(map(encode, texts))
+            cells, values, rows = batch.properties[key], encoded[key], having[key]
+            if len(rows) < len(batch):
+                cells, values = taking(cells, rows), taking(values, rows)
+            writer.extend([first + at for at in rows], cells, [value for value in values if value is not None])
+        names, texts = list(batch.names), list(batch.texts)
+        aliases = batch.aliases if batch.aliases is not None else [()] * len(batch)
+        self._names.extend_texts(names)
+        self._texts.extend_texts(texts)
         self._aliases.extend(encode(_json(several)) if several else b"" for several in aliases)
-        self._indexer.add(zip(ids, names, aliases, texts, strict=True))
+        self._indexer.add(zip(batch.ids, names, aliases, texts, strict=True))
 
     def add_edges(self, batch: EdgeBatch) -> None:
         """Add edges between nodes that were added before."""
@@ -324,6 +360,27 @@ class GraphBuilder:
                     writer.extend(column.take(part))
                     column.forget()
                 self._progress("indexing nodes", Count(low + len(part), of=len(order)))
+
+
+def _contents(batch: NodeBatch, encoded: Mapping[str, Sequence[bytes | None]]) -> NDArray[np.int64]:
+    """Return a number for all that a node holds, (nodes,), whatever the order of its properties, as `add_node` does."""
+    aliases = batch.aliases if batch.aliases is not None else repeat((), len(batch))
+    contents = np.array(list(map(hash, zip(batch.types, batch.names, batch.texts, aliases, strict=True))), np.int64)
+    for key, values in encoded.items():
+        own: Sequence[bytes | None] = values.values if isinstance(values, CodedColumn) else values
+        hashes = np.array([0 if value is None else hash(value) for value in own], np.int64) * _factor(key)
+        contents += hashes[values.codes] if isinstance(values, CodedColumn) else hashes
+    return contents
+
+
+def _factor(key: str) -> int:
+    """Return a number by which a property's hash is told from that of others: odd, of 64 bits."""
+    return _signed(hash(key) << 1 | 1)
+
+
+def _signed(number: int) -> int:
+    """Return the last 64 bits of a number, as numpy has them after an overflow."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def _encoded(value: JsonValue) -> bytes | None:

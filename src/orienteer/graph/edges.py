@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.elements import JsonValue
+from orienteer.elements import JsonValue, Node
 from orienteer.errors import BadInput
 from orienteer.index.arrays import Strings, StringWriter, encode
 from orienteer.index.words import WordNumbers, string_hashes
@@ -40,6 +40,36 @@ class NodeBatch:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def taking(self, places: Sequence[int]) -> NodeBatch:
+        """Return some of the nodes."""
+        return NodeBatch(
+            ids=taking(self.ids, places),
+            types=taking(self.types, places),
+            names=taking(self.names, places),
+            texts=taking(self.texts, places),
+            properties={name: taking(cells, places) for name, cells in self.properties.items()},
+            aliases=None if self.aliases is None else taking(self.aliases, places),
+        )
+
+    def nodes(self) -> Iterator[Node]:
+        """Return the nodes one by one."""
+        aliases = self.aliases if self.aliases is not None else repeat((), len(self))
+        cells: Iterable[Any] = zip(*self.properties.values(), strict=True) if self.properties else repeat((), len(self))
+        rows = zip(self.ids, self.types, self.names, self.texts, aliases, cells, strict=True)
+        for node_id, kind, name, text, several, values in rows:
+            pairs = zip(self.properties, values, strict=False)  # of values that have no names there are none
+            said = {name: value for name, value in pairs if value is not None}
+            yield Node(node_id, kind, name, text, several, said)
+
+
+def taking(column: Sequence[Any], places: Sequence[int]) -> Sequence[Any]:  # Any: texts, or JSON values
+    """Return some cells of a column."""
+    if isinstance(column, CodedColumn):
+        return CodedColumn(column.values, column.codes[np.asarray(places, np.int64)])
+    if isinstance(column, Strings):
+        return [column[place] for place in places]
+    return list(map(column.__getitem__, places))
 
 
 class CodedColumn(Sequence[Any]):  # Any: texts, or JSON values

@@ -44,6 +44,7 @@ _BATCH = 50_000  # values that are copied at once: bounds the memory
 _LONGEST_CONDITION = 500  # characters: a bound on the pattern's time
 _LONGEST_SHOWN = 100  # characters of a value in an error
 _LONGEST_COMPARED = 200  # characters; longer texts are for search, not for conditions
+_SINGLE = frozenset({str, int, float, bool})
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[T ].*)?")
 _NUMBER = re.compile(r"\s*+[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?\s*", re.ASCII)
 _CONDITION = re.compile(r"\s*(.+?)\s*([!<>=]=|=[<>!]|<>|=|<|>)\s*(.*?)\s*", re.DOTALL)
@@ -175,6 +176,13 @@ class PropertyWriter:
         """Add the values of several nodes, together with their JSON."""
         self.rows.extend(rows)
         self._values.extend(encoded)
+        if set(map(type, values)) <= _SINGLE and max(map(len, encoded), default=0) <= _LONGEST_COMPARED:
+            single: Sequence[Any] = values
+            pairs = list(map(_compared, single))  # faster than lists of one
+            self.entries.extend(rows)
+            self.numbers.extend([number for number, _ in pairs])
+            self.texts.extend([text for _, text in pairs])
+            return
         entries = values.map(_entries) if isinstance(values, CodedColumn) else map(_entries, values)
         for row, several in zip(rows, entries, strict=True):
             for number, text in several:

@@ -251,6 +251,17 @@ class StringWriter:
         if len(self._waiting) > _WAITING:
             self._flush()
 
+    def extend_texts(self, texts: Sequence[str]) -> None:
+        """Append several strings."""
+        whole = "".join(texts)
+        if whole.isascii():  # nearly always, and faster
+            self._sizes.extend(map(len, texts))
+            self._waiting += whole.encode()
+            if len(self._waiting) > _WAITING:
+                self._flush()
+        else:
+            self.extend(map(encode, texts))
+
     def copy(self, strings: Strings, first: int, last: int) -> None:
         """Append the strings from one index to another (exclusive), without decoding any."""
         for low in range(first, last, _COPIED):

@@ -220,15 +220,16 @@ class ExportedGraph(ElementGraph):
         super().__init__(builder)
         self._path, self._meta = path, meta
 
-    def add_node(self, element: NodeElement) -> None:
-        """Add a node. Raises `BadInput` if the file was edited, and `DuplicateNode`."""
-        fields = dict(element.fields)
-        try:
-            node_type, name = str(fields.pop("type")), str(fields.pop("name"))
-        except KeyError as error:
-            raise BadInput(f"{self._path}, line {element.line}: {error} is missing; export the graph again") from error
-        text, aliases = str(fields.pop("text", "")), fields.pop("aliases", ())
-        self.builder.add_node(Node(element.id, node_type, name, text, tuple(aliases), _properties(fields)))
+    def add_nodes(self, elements: Sequence[NodeElement]) -> None:
+        """Add nodes. Raises `BadInput` if the file was edited, and `DuplicateNode`."""
+        for element in elements:
+            fields = dict(element.fields)
+            try:
+                kind, name = str(fields.pop("type")), str(fields.pop("name"))
+            except KeyError as error:
+                raise BadInput(f"{self._path}, line {element.line}: {error} is missing; export it again") from error
+            text, aliases = str(fields.pop("text", "")), fields.pop("aliases", ())
+            self.builder.add_node(Node(element.id, kind, name, text, tuple(aliases), _properties(fields)))
 
     def finish(self) -> Labels:
         """Mark symmetric edge types, and return the labels of types."""

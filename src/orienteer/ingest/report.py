@@ -29,6 +29,7 @@ MEANING: Mapping[str, str] = {
     "bytes": "a value that is bytes, as pictures are, and no text",
     "time": "when something of a dynamic graph is there",
     "NaN": "no value of JSON, read as none",
+    "Infinity": "no value of JSON, or a number too large for one, read as the text inf",
     "malformed": "no statement of RDF",
     "about a value": "a remark on a property or on a type, which can carry none",
     "mirrored": "the reverse of an earlier row of a relation that lists both directions",
@@ -148,9 +149,9 @@ class Tally:
         """Count rows that repeat another row."""
         _add(self._merged, reason, first, count)
 
-    def leave_out(self, column: str) -> None:
-        """Count a value of a private column."""
-        self.private[column] = self.private.get(column, 0) + 1
+    def leave_out(self, column: str, values: int = 1) -> None:
+        """Count values of a private column."""
+        self.private[column] = self.private.get(column, 0) + values
 
     @property
     def dropped(self) -> tuple[Cut, ...]:

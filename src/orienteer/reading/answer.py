@@ -35,6 +35,7 @@ from orienteer.reading.query import (
 )
 from orienteer.reading.readers import queries_of, read_by
 from orienteer.reading.relations import is_of_kinds
+from orienteer.reading.units import is_beside
 from orienteer.reading.vocabulary import SchemaWords
 from orienteer.reading.wording import QueryWording
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, Sense, Trajectory, WalkedEdge
@@ -151,11 +152,25 @@ class Answerer:
         if not len(outcome.rows) and query.form == "path":
             notes = (*notes, "no path of at most 8 edges joins them")
         if lacking and query.measure is not None:
-            notes = (*notes, f"no {query.measure.property} is known of {', '.join(lacking)}")
+            notes = (
+                *notes,
+                f"no {query.measure.property} is known of {', '.join(lacking)}",
+                *self._texts(query, found),
+            )
         elif not len(outcome.rows) and query.form in ("list", "value"):
             notes = (*notes, f"nothing in the graph meets all of it: {line}")
         is_ordered = query.nodes.best is not None or query.form == "path"
         return ExactAnswer(reading, None, outcome.rows, is_ordered, *spoken, notes)
+
+    def _texts(self, query: ExactQuery, found: Sequence[tuple[int, JsonValue]]) -> Iterator[str]:
+        """Yield the texts that nodes have where the property that is asked for holds numbers or dates: `on request`."""
+        arrays, asked = self._graph.arrays, query.measure.property if query.measure is not None else None
+        rows = np.array([row for row, _ in found[:_EXAMPLES]], np.int32)
+        for name in arrays.properties.names if asked else ():
+            if is_beside(name, asked or "") and name != asked:
+                for row, value in zip(rows.tolist(), arrays.properties.values(name, rows), strict=True):
+                    if value is not None:
+                        yield f"{name} of {arrays.names[row]}: {one_line(_text(value), _LONGEST_VALUE)}"
 
     def _notes(self, query: ExactQuery, outcome: QueryOutcome, line: str) -> Iterator[str]:
         """Yield which nodes one name is of, and what an answer leaves out."""

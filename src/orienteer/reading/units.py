@@ -364,6 +364,12 @@ _TEXTS_BESIDE = re.compile(r"_text\d*$")
 """The end of a property's name that tables give to texts among numbers or dates (docs/tables.md)."""
 
 
+def is_beside(texts: str, name: str) -> bool:
+    """Return whether a property would keep the texts among the values of another: `price_text` of `price_eur`."""
+    base = _TEXTS_BESIDE.sub("", texts)
+    return texts != name and (name == base or name.startswith(f"{base}_"))
+
+
 class PropertyWords:
     """Finds the properties of one graph, and their values, by words. Safe to share among threads."""
 
@@ -376,9 +382,7 @@ class PropertyWords:
         """Properties of the texts that stand beside numbers or dates, and those: `price_text` of `price_eur`."""
 
     def _beside(self, name: str) -> str | None:
-        base = _TEXTS_BESIDE.sub("", name)
-        others = (other for other in self.facts if other == base or other.startswith(f"{base}_"))
-        return next((other for other in others if other != name and self.facts[other].kind != "text"), None)
+        return next((one for one in self.facts if is_beside(name, one) and self.facts[one].kind != "text"), None)
 
     def _are_ids(self, values: Sequence[object]) -> bool:
         """Return whether the values of a property are ids of nodes: they say where its edges lead, and no more."""

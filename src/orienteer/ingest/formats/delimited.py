@@ -16,7 +16,7 @@ from pathlib import Path
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import MOST_RECORD
-from orienteer.ingest.formats.arrow import ParsedBlock, ParsedRows, columns_of, has_arrow, texts_of
+from orienteer.ingest.formats.arrow import ParsedBlock, ParsedRows, columns_of, has_arrow, scalar_of, texts_of
 from orienteer.ingest.formats.files import READ, UTF8, MeasuredBytes, measured, opened, opened_text
 from orienteer.ingest.formats.letters import NAMES, UNICODE
 from orienteer.ingest.formats.records import FieldDialect, RowRecord, records
@@ -140,14 +140,15 @@ class _Rows:
         from pyarrow import compute
 
         columns = block.table.columns
-        if block.has_blanks or (self._header and compute.any(compute.equal(columns[0], self._header[0])).as_py()):
+        is_again = compute.equal(columns[0], scalar_of(self._header[0])) if self._header else None
+        if block.has_blanks or (is_again is not None and compute.any(is_again).as_py()):
             return False
         for column in columns[:2]:
             if compute.any(compute.match_substring_regex(column, rf"^\s*{TOTAL_WORD}", ignore_case=True)).as_py():
                 return False
         is_empty = None
         for column in columns[1:] or columns:
-            is_blank = compute.equal(column, "")
+            is_blank = compute.equal(column, scalar_of(""))
             is_empty = is_blank if is_empty is None else compute.and_(is_empty, is_blank)
             if not compute.any(is_empty).as_py():
                 return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +12,14 @@ from orienteer.errors import BadOption
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
 from orienteer.ingest.formats.elements import EdgeElement, ElementGraph, ElementSource, Fields, NodeElement
-from orienteer.ingest.formats.table import Batch
+from orienteer.ingest.formats.table import Batch, columns_of
 from orienteer.ingest.portable import PROPERTY
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, check_named, plainly
 from orienteer.ingest.tables.edges import EdgeMaker
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.nodes import NodeMaker, add_once, explode
+from orienteer.ingest.tables.nodes import MadeNodes, NodeMaker, add_made, explode
 from orienteer.records import Node
 
 SOURCE, TARGET, TYPE = "@source", "@target", "@type"
@@ -44,11 +44,20 @@ class ElementMaker:
         self._seen: set[str] = set()
         """What earlier makers of edges have seen."""
 
-    def node(self, element: NodeElement) -> Node:
-        """Make a node."""
+    def made(self, elements: Sequence[NodeElement]) -> Iterator[MadeNodes]:
+        """Make nodes."""
         # LightRAG repeats the id of a node as `entity_id`.
-        fields = {name: value for name, value in element.fields.items() if value != element.id or not is_id(name)}
-        return self.nodes.node(element.id, fields)
+        fields = [
+            {name: value for name, value in element.fields.items() if value != element.id or not is_id(name)}
+            for element in elements
+        ]
+        batch = Batch(columns_of(fields), [element.line for element in elements])
+        for rows, nodes in self.nodes.named([element.id for element in elements], batch):
+            yield MadeNodes(nodes, batch.taking(rows))
+
+    def node(self, element: NodeElement) -> Node:
+        """Make one node."""
+        return next(node for made in self.made([element]) for node in made.nodes.nodes())
 
     def edges(self, elements: Sequence[EdgeElement]) -> EdgeBatch:
         """Make a batch of at least one edge."""
@@ -88,9 +97,10 @@ class AttributedGraph(ElementGraph):
         self._columns, self._tally, self._file = columns, tally, str(source.path)
         self._maker = ElementMaker(source, columns, tally)
 
-    def add_node(self, element: NodeElement) -> None:
-        """Add a node. Raises `DuplicateNode`."""
-        add_once(self.builder, self._maker.node(element), self._tally, file=self._file, line=element.line)
+    def add_nodes(self, elements: Sequence[NodeElement]) -> None:
+        """Add nodes. Raises `DuplicateNode`."""
+        for made in self._maker.made(elements):
+            add_made(self.builder, made, self._tally, file=self._file)
 
     def add_edges(self, elements: Sequence[EdgeElement]) -> None:
         """Add edges, whose nodes were added before."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from orienteer.display import counted
 from orienteer.graph.builder import GraphBuilder
-from orienteer.ingest.formats.table import EDGE_ROWS, is_sparse, shown
+from orienteer.ingest.bounds import MOST_HELD
+from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, is_sparse, shown
 from orienteer.ingest.report import EMPTY_ID, Tally
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.values import numeric
@@ -31,7 +32,8 @@ class TypedValues:
 
     def __init__(self) -> None:
         self._misfits = 0
-        self._first = ""
+        self._first = (0, "")
+        """The line of the first of them, and what is there."""
 
     def value(self, text: str, kind: str, *, name: str, line: int) -> JsonValue:
         """Return the value that the text spells, the text itself where it spells none of that type."""
@@ -42,7 +44,8 @@ class TypedValues:
         else:
             return text
         if value is None and text.strip():
-            self._first = self._first or f"line {line}, {name}: {text[:60]!r} is no {kind}"
+            if not self._misfits or line < self._first[0]:
+                self._first = line, f"line {line}, {name}: {text[:60]!r} is no {kind}"
             self._misfits += 1
             return text
         return value
@@ -57,7 +60,7 @@ class TypedValues:
         """Note how many values did not fit."""
         if self._misfits:
             left = counted(self._misfits, "value")
-            tally.notes.append(f"{file}: left {left} as text, not of the type declared (first: {self._first})")
+            tally.notes.append(f"{file}: left {left} as text, not of the type declared (first: {self._first[1]})")
 
 
 class NodeElement(NamedTuple):
@@ -79,6 +82,9 @@ class EdgeElement(NamedTuple):
     is_directed: bool
     fields: Fields
     line: int
+
+
+Element = TypeVar("Element", NodeElement, EdgeElement)
 
 
 class ElementSource:
@@ -147,19 +153,17 @@ class GraphReader(ElementSource, ABC):
 
 
 class ElementGraph(ABC):
-    """Puts elements into a builder: nodes at once, edges many together."""
+    """Puts elements into a builder, many together, nodes before the edges that follow them."""
 
     def __init__(self, builder: GraphBuilder) -> None:
         self.builder = builder
-        self._waiting: list[EdgeElement] = []
-        self._names: set[str] = set()
-        """The attributes of those that wait: each of them has a cell for each."""
-        self._filled = 0
-        """Their cells that say something."""
+        self._nodes, self._edges = _Waiting[NodeElement](NODE_ROWS), _Waiting[EdgeElement](EDGE_ROWS)
+        self._ids: set[str] = set()
+        """Of the nodes that wait."""
 
     @abstractmethod
-    def add_node(self, element: NodeElement) -> None:
-        """Add a node. Raises `DuplicateNode`, and `BadInput` for one that is not whole."""
+    def add_nodes(self, elements: Sequence[NodeElement]) -> None:
+        """Add nodes. Raises `DuplicateNode`, and `BadInput` for one that is not whole."""
 
     @abstractmethod
     def add_edges(self, elements: Sequence[EdgeElement]) -> None:
@@ -169,20 +173,51 @@ class ElementGraph(ABC):
     def finish(self) -> Labels:
         """Add what waits, clean the edges, and return the labels of types."""
 
+    def has(self, node_id: str) -> bool:
+        """Return whether a node with this id was added."""
+        return node_id in self._ids or self.builder.has(node_id)
+
     def add(self, element: NodeElement | EdgeElement) -> None:
         """Add a node, or an edge whose nodes were added before."""
         if isinstance(element, NodeElement):
-            self.add_node(element)
-            return
-        self._waiting.append(element)
-        self._names |= element.fields.keys()
-        self._filled += len(element.fields)
-        if len(self._waiting) == EDGE_ROWS or is_sparse(len(self._names) * len(self._waiting), self._filled):
+            self._ids.add(element.id)
+            if self._nodes.add(element):
+                self._flush_nodes()
+        elif self._edges.add(element):
             self.flush()
 
     def flush(self) -> None:
-        """Add the edges so far."""
-        elements, self._waiting = self._waiting, []
-        self._names, self._filled = set(), 0
-        if elements:
+        """Add the nodes and the edges so far."""
+        self._flush_nodes()
+        if elements := self._edges.taken():
             self.add_edges(elements)
+
+    def _flush_nodes(self) -> None:
+        if elements := self._nodes.taken():
+            self.add_nodes(elements)
+        self._ids.clear()
+
+
+class _Waiting(Generic[Element]):
+    """Elements that wait to become a batch, in which each has a cell for each attribute of any."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.taken()
+
+    def add(self, element: Element) -> bool:
+        """Add an element; return whether there are enough for a batch, in number, by texts or by cells."""
+        self._elements.append(element)
+        self._names |= element.fields.keys()
+        self._filled += len(element.fields)
+        self._size += sum([len(value) for value in element.fields.values() if isinstance(value, str)])
+        is_full = len(self._elements) == self._most or self._size > MOST_HELD
+        return is_full or is_sparse(len(self._names) * len(self._elements), self._filled)
+
+    def taken(self) -> list[Element]:
+        """Return the elements, and begin anew."""
+        elements = getattr(self, "_elements", [])
+        self._elements: list[Element] = []
+        self._names: set[str] = set()
+        self._filled = self._size = 0
+        return elements

@@ -26,7 +26,11 @@ WIDE = ("utf-16", "utf-32")
 """Encodings whose bytes are not told apart by ASCII, so that a damaged letter cannot be marked."""
 NAN = "NaN"
 """What Python writes into JSON for a number that is none; JSON itself has no such value."""
-_NAN = re.compile(rf'"(?:[^"\\]|\\.)*"|{NAN}')
+INFINITE = "Infinity"
+"""The same for one that has no end, and what a number is that no float holds: 1e999."""
+_HUGE = r"\d[eE]\+?\d{3}"
+_MAY_BE_NONE = re.compile(rf"{NAN}|{INFINITE}|{_HUGE}")
+_NO_NUMBER = re.compile(rf'"(?:[^"\\]|\\.)*"|{NAN}|-?{INFINITE}|-?[\d.]*{_HUGE}\d*')
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
@@ -153,20 +157,21 @@ def measured(text: TextIO) -> MeasuredBytes:
 
 
 def whole_json(path: Path, drop: Drop | None = None) -> Any:  # Any: JSON
-    """Return the value of a JSON file, and tell of each `NaN`. Raises `BadInput` for a broken or unfinished one."""
+    """Return the value of a JSON file, and tell what is no number. Raises `BadInput` for a broken or unfinished one."""
     with opened(path) as raw:
         content = raw.read()
         try:
             value = parsed(content)
         except ValueError as error:
             raise BadInput(f"{path} is no whole JSON file ({error}); fetch the file again") from error
-        if drop is not None and NAN.encode() in content:
-            tell_nan(content.decode(json.detect_encoding(content), "replace"), 1, drop)
+        if drop is not None:
+            tell_no_numbers(content.decode(json.detect_encoding(content), "replace"), 1, drop)
         return value
 
 
-def tell_nan(text: str, line: int, drop: Drop) -> None:
-    """Tell of each `NaN` in a JSON text that begins on a line, but for those within strings."""
-    places = [found.start() for found in _NAN.finditer(text) if found.group() == NAN] if NAN in text else []
-    for place in places:
-        drop(NAN, line + text.count("\n", 0, place), "")
+def tell_no_numbers(text: str, line: int, drop: Drop) -> None:
+    """Tell of each `NaN`, and of each number that is infinite, in a JSON text that begins on a line."""
+    for found in _NO_NUMBER.finditer(text) if _MAY_BE_NONE.search(text) else ():
+        said = found.group()
+        if said[0] != '"' and not math.isfinite(float(said)):  # not a text, or a number like 0.1e200
+            drop(NAN if said == NAN else INFINITE, line + text.count("\n", 0, found.start()), "")

@@ -64,7 +64,7 @@ class GraphFile:
         for element in chain((first,), elements):
             if isinstance(element, EdgeElement):
                 number += 1
-                if not (builder.has(element.source) and builder.has(element.target)):
+                if not (graph.has(element.source) and graph.has(element.target)):
                     late.append(number)
                     continue
             graph.add(element)

@@ -7,6 +7,7 @@ something is wrong with one of them.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -16,7 +17,7 @@ from pydantic_core import from_json
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import DEEPEST, is_deep, parsed
-from orienteer.ingest.formats.files import NAN, opened_text, tell_nan
+from orienteer.ingest.formats.files import INFINITE, NAN, opened_text, tell_no_numbers
 from orienteer.ingest.formats.table import Batch, Drop, ObjectRows, is_unicode, shown
 
 PEEKED = 100
@@ -58,13 +59,13 @@ def objects_of(text: TextIO, path: Path, *, rows: int, drop: Drop) -> Iterator[O
 
 def _at_once(lines: Sequence[str], first: int) -> ObjectRows | None:
     """Return the objects of lines, each of which is one in Unicode and nothing else; None where one is not."""
-    if any(NAN in line for line in lines):  # it may be a value, which is to be told
+    if any(NAN in line or INFINITE in line for line in lines):  # it may be a value, which is to be told
         return None
     try:
         rows = list(map(from_json, lines))
     except (ValueError, TypeError):  # the latter for letters that are none
         return None
-    if set(map(type, rows)) != {dict}:
+    if set(map(type, rows)) != {dict} or any(math.inf in row.values() or -math.inf in row.values() for row in rows):
         return None
     if any(line.count("[") + line.count("{") > DEEPEST and is_deep(row) for line, row in zip(lines, rows, strict=True)):
         return None
@@ -79,7 +80,7 @@ def _line_by_line(lines: Sequence[str], first: int, path: Path, drop: Drop) -> O
             continue
         row = parse(line, path, number)
         if is_unicode(json.dumps(row, ensure_ascii=False)):
-            tell_nan(line, number, drop)
+            tell_no_numbers(line, number, drop)
             rows.append(row)
             numbers.append(number)
         else:

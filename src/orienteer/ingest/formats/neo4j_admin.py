@@ -44,7 +44,7 @@ from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.cells import prefixed
 from orienteer.ingest.tables.columns import Columns, check_named
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.nodes import NodeMaker, add_once, explode
+from orienteer.ingest.tables.nodes import NodeMaker, add_made, explode
 from orienteer.ingest.tables.plan import listing
 
 ROLES = frozenset({"ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"})
@@ -205,9 +205,11 @@ class Database:
         refuse_ids(self.columns, self.files[0])
         nodes = NodeMaker(with_role(self.columns, "node_type", LABELS), tally=self.tally)
         seen: set[str] = set()
+        nodes.only_counts = builder.only_counts
         for part in self.parts:
-            if not part.header.has("START_ID"):
-                self._read_nodes(part, nodes, builder)
+            for batch in part.batches(NODE_ROWS, self.tally) if not part.header.has("START_ID") else ():
+                for made in nodes.of_batch(batch, id_column=NODE, file=str(part.path)):
+                    add_made(builder, made, self.tally, file=str(part.path))
         for part in self.parts:
             if part.header.has("START_ID"):
                 source = ElementSource(part.path, (column.name for column in part.header.columns if not column.role))
@@ -220,16 +222,6 @@ class Database:
         check_named(self.columns, (nodes.seen | seen) - OURS)
         mirror.clean(builder.edges, self.tally)
         return Labels()
-
-    def _read_nodes(self, part: TablePart, maker: NodeMaker, builder: GraphBuilder) -> None:
-        file = str(part.path)
-        for batch in part.batches(NODE_ROWS, self.tally):
-            nodes = maker.as_columns(batch, NODE, builder)
-            if nodes is not None:
-                builder.add_nodes(nodes)
-                continue
-            for node, line in maker.of_batch(batch, id_column=NODE, file=file):
-                add_once(builder, node, self.tally, file=file, line=line)
 
 
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> Database | None:

@@ -42,6 +42,8 @@ MOST_KEYS = 40
 MOST_EMPTY, MOST_CELLS = 32, 1 << 24
 """Most cells of the columns of a path for each filled one, in more than `MOST_CELLS`; objects of ever new keys are
 maps."""
+MOST_UNLIKE = 2
+"""Maps and lists beside rows that are none: a file of more is one of settings."""
 FEWEST_ALIKE = 3
 """Objects under keys that show that they are rows."""
 COLLECTION = "FeatureCollection"
@@ -155,7 +157,9 @@ def _row_sets(value: Any, path: tuple[str, ...], name: str) -> Iterator[tuple[st
     are_sets = {key: _are_rows(v) if isinstance(v, list) else _are_alike(v) for key, v in inner_values.items()}
     others = [key for key, is_set in are_sets.items() if not is_set]
     if any(isinstance(inner, list) and are_sets[key] for key, inner in inner_values.items()):
-        if all(ASIDE.fullmatch(key) for key in others):
+        lists = [inner for key, inner in inner_values.items() if isinstance(inner, list) and are_sets[key]]
+        is_clear = any(len(rows) > 1 and all(len(row) > 1 for row in rows) for rows in lists)
+        if sum(ASIDE.fullmatch(key) is None for key in others) <= MOST_UNLIKE * is_clear:
             for key, inner in inner_values.items():
                 yield from _row_sets(inner, (*path, key), name)
     elif len(others) == 1 and len(path) < 2:

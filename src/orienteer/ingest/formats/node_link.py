@@ -28,7 +28,7 @@ from orienteer.ingest.bounds import MOST_RECORD, parsed, too_long
 from orienteer.ingest.formats.delimited import named
 from orienteer.ingest.formats.element_maker import LABELS, labelled, labels_of
 from orienteer.ingest.formats.elements import EdgeElement, Fields, GraphReader, NodeElement
-from orienteer.ingest.formats.files import READ, measured, opened_text, tell_nan, whole_json
+from orienteer.ingest.formats.files import READ, measured, opened_text, tell_no_numbers, whole_json
 from orienteer.ingest.formats.jsonl import parse
 from orienteer.ingest.formats.table import is_unicode, shown
 from orienteer.ingest.report import BAD_ENCODING
@@ -91,7 +91,7 @@ class ApocJson(GraphReader):
                 self.drop(BAD_ENCODING, line)
             elif line.strip():
                 yield self.place, parse(line, self.path, self.place)
-                tell_nan(line, self.place, self._drop)
+                tell_no_numbers(line, self.place, self._drop)
 
     def of_members(self, members: Iterable[tuple[int, Any]]) -> Iterator[NodeElement | EdgeElement]:  # Any: JSON
         """Read nodes and relationships that say themselves which they are, and the place of each."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from orienteer.errors import BadInput
+from orienteer.graph.edges import taking
 from orienteer.ingest.bounds import MOST_HELD
 
 EDGE_ROWS = 50_000
@@ -40,11 +41,12 @@ class Batch:
 
     def without(self, rows: Collection[int]) -> Batch:
         """Leave out some rows, given by their place in the batch."""
-        if not rows:
-            return self
-        places = [row for row in range(len(self)) if row not in rows]
-        columns = {name: [values[row] for row in places] for name, values in self.columns.items()}
-        return Batch(columns, [self.lines[row] for row in places])
+        return self.taking([row for row in range(len(self)) if row not in rows]) if rows else self
+
+    def taking(self, rows: Sequence[int]) -> Batch:
+        """Return some rows, given by their place in the batch, also one several times."""
+        columns = {name: taking(values, rows) for name, values in self.columns.items()}
+        return Batch(columns, list(map(self.lines.__getitem__, rows)))
 
     def decoded(self, drop: Drop) -> Batch:
         """Leave out the rows with bytes that are no UTF-8 (which decoding marked with surrogates), and tell of each."""

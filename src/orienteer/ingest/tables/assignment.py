@@ -12,11 +12,10 @@ from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.formats.delimited import numbered
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import Columns, EdgeRoles, NodeRoles, ends as ends_of, refuse_private
-from orienteer.ingest.tables.database import declared_keys, stored_as
 from orienteer.ingest.tables.draft import Draft
 from orienteer.ingest.tables.ends import with_ends
 from orienteer.ingest.tables.header import bare, headless, is_headless
-from orienteer.ingest.tables.inside import stated_links
+from orienteer.ingest.tables.inside import declared_keys, stated_links, stored_as
 from orienteer.ingest.tables.kinds import sort_tables
 from orienteer.ingest.tables.mapper import Mapper
 from orienteer.ingest.tables.mapping import IGNORED, ColumnLink, FileMapping

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from orienteer.graph.edges import CodedColumn
 from orienteer.index.arrays import Strings
+from orienteer.ingest.tables.values import identifier
 
 _SPACES = np.zeros(256, np.bool_)
 _SPACES[[*range(33), 0xC2, 0xE1, 0xE2, 0xE3]] = True
@@ -34,6 +36,16 @@ def is_text(column: Sequence[Any]) -> bool:  # Any: whatever a file format can h
     return isinstance(column, Strings) or set(map(type, column)) <= {str}
 
 
+def texts_of(column: Sequence[Any]) -> Sequence[str]:  # Any: whatever a file format can hold
+    """Return cells as ids are written."""
+    if is_text(column):
+        return column
+    types = set(map(type, column))
+    if types <= {int, str}:
+        return list(map(str, column))
+    return [cell or "" for cell in column] if types == {str, NoneType} else list(map(identifier, column))
+
+
 def is_text_or_nothing(column: Sequence[Any]) -> bool:  # Any: whatever a file format can hold
     """Return whether all cells of a column are texts, or None."""
     return is_text(column) or set(map(type, column)) <= {str, type(None)}
@@ -47,7 +59,11 @@ def has_objects(column: Sequence[Any]) -> bool:  # Any: whatever a file format c
         utf8, _ = column.run(0, len(column))
         if b"{" not in utf8:
             return False
-    return any(isinstance(cell, dict) or (isinstance(cell, str) and cell[:1] == "{") for cell in column)
+    types = set(map(type, column))
+    if dict in types:
+        return True
+    texts = column if types == {str} else [cell for cell in column if isinstance(cell, str)]
+    return "{" in "".join(texts) and any(text[:1] == "{" for text in texts)
 
 
 def prefixed(column: Sequence[str], prefix: str) -> Sequence[str]:

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from orienteer.display import counted
 from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.tables.cells import texts_of
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.tables.plan import JOIN, Table
 from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.type_names import header_words, is_key, node_type_of, words_of
-from orienteer.ingest.tables.values import identifier
 
 HARDLY_TWICE = 0.97
 """Share of a column's values that differ, from which on the others are faults of a key."""
@@ -207,21 +207,26 @@ class Draft:
         profile = ColumnProfile(JOIN.join(names))
         if not set(names) <= self.open.keys() or JOIN in "".join(names) or profile.name in self.profiles:
             return
-        for cells in self.cells(*names):
-            profile.rows += 1
-            if all(cells):
-                profile.counts[" ".join(cells)] += 1
+        for cells in self.cell_columns(*names):
+            profile.rows += len(cells[0])
+            profile.counts.update(" ".join(row) for row in zip(*cells, strict=True) if all(row))
         self.joined[profile.name] = profile
         self.__dict__.pop("unique", None)
 
     def cells(self, *names: str) -> Iterator[tuple[str, ...]]:
-        """Read the table again, and give the cells of some columns row by row, stripped; empty for null words."""
+        """Read the table again, and give the cells of some columns row by row, as `cell_columns` does."""
+        for columns in self.cell_columns(*names):
+            yield from zip(*columns, strict=True)
+
+    def cell_columns(self, *names: str) -> Iterator[list[list[str]]]:
+        """Read the table again, and give some columns, a batch at a time, stripped; empty for null words."""
         nulls = [self.profiles[name].null_words if name in self.profiles else {} for name in names]
         for batch in self.table.joining(names).batches(rows=NODE_ROWS, drop=lambda reason, line, value: None):
-            columns = [batch.columns.get(name, ("",) * len(batch)) for name in names]
-            for row in zip(*columns, strict=True):
-                texts = (identifier(cell).strip() for cell in row)
-                yield tuple("" if text in words else text for text, words in zip(texts, nulls, strict=True))
+            columns = (texts_of(batch.columns.get(name, ("",) * len(batch))) for name in names)
+            yield [
+                ["" if text in words else text for text in map(str.strip, column)]
+                for column, words in zip(columns, nulls, strict=True)
+            ]
 
 
 def _are_single(column: ColumnProfile) -> bool:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from orienteer.graph.edges import CodedColumn, EdgeBatch
-from orienteer.index.arrays import Strings
+from orienteer.graph.edges import EdgeBatch, NodeBatch
 from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
-from orienteer.ingest.tables.cells import blank_rows, holds
+from orienteer.ingest.tables.cells import blank_rows, holds, texts_of
 from orienteer.ingest.tables.columns import EDGE_RANKS, REPEATED, Columns, EdgeRoles, plainly
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, FileMapping
 from orienteer.ingest.tables.nodes import NodeMaker
-from orienteer.ingest.tables.values import finite, identifier, number, opened, plain, text_of
-from orienteer.records import JsonValue, Node
+from orienteer.ingest.tables.values import finite, number, opened, plain, text_of
+from orienteer.records import JsonValue
 
 DEFAULT_TYPE = "edge"
 Extra = dict[str, Any]  # Any: text, weight and properties, as JSON
@@ -72,24 +71,24 @@ class EdgeMaker:
             lines=batch.lines,
         )
 
-    def nodes(self, batch: Batch, maker: NodeMaker, *, present: Any) -> Iterator[Node]:  # Any: something with `has`
+    def nodes(self, batch: Batch, maker: NodeMaker, *, present: Any) -> Iterator[NodeBatch]:  # Any: it has `has`
         """Make the nodes that the rows name and that are not known yet, with what the rows say of them."""
         sides = (
             (self._roles.source, self._roles.source_sides),
             (self._roles.target, self._roles.target_sides),
         )
         for end, described in sides:
-            columns = [(name, batch.columns[column]) for column, name in described.items() if column in batch.columns]
-            for row, node_id in enumerate(self._ids(batch, end)):
-                if node_id.strip() and not present.has(node_id):
-                    yield maker.node(node_id, {name: values[row] for name, values in columns})
+            ids = list(self._ids(batch, end))
+            first = dict(zip(reversed(ids), range(len(ids))[::-1], strict=True))
+            rows = sorted(row for node_id, row in first.items() if node_id.strip() and not present.has(node_id))
+            columns = {name: batch.columns[column] for column, name in described.items() if column in batch.columns}
+            if rows:
+                about = Batch(columns, batch.lines).taking(rows)
+                yield from (nodes for _, nodes in maker.named([ids[row] for row in rows], about))
 
     @staticmethod
     def _ids(batch: Batch, column: str) -> Sequence[str]:
-        values = batch.columns.get(column, (None,) * len(batch))
-        if isinstance(values, CodedColumn | Strings) or set(map(type, values)) <= {str}:
-            return values
-        return list(map(identifier, values))
+        return texts_of(batch.columns.get(column, ("",) * len(batch)))
 
     def _types(self, batch: Batch) -> Sequence[str]:
         if self._roles.type is None or self._roles.type not in batch.columns:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
 from orienteer.ingest.formats.delimited import numbered
+from orienteer.ingest.formats.shape import YEAR
 from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, plainly
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.values import numeric
 
 TRIPLE = 3
-YEAR = re.compile("(1[5-9]|20)[0-9]{2}")
 _ENDS = frozenset({"source", "target", "subject", "object", "from", "to", "head", "tail", "src", "dst"})
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from orienteer.errors import BadInput
 from orienteer.ingest.formats import gedcom, objects, workbook
 from orienteer.ingest.formats.files import require, suffix
 from orienteer.ingest.formats.nested import NestedTable
-from orienteer.ingest.formats.sqlite import is_database
+from orienteer.ingest.formats.sqlite import SqliteTable, StoredTable, is_database, stored_tables
 from orienteer.ingest.formats.table import Format
-from orienteer.ingest.tables import database
 from orienteer.ingest.tables.plan import CORPUS_WORDS, EDGE_WORDS, NODE_WORDS, Table, names_of, words_in
+from orienteer.ingest.tables.type_names import node_type_of
 
 
 def is_container(path: Path) -> bool:
@@ -40,7 +41,10 @@ def tables_in(path: Path) -> list[Table]:
     Raises `BadInput` for a damaged file, and for a database, a workbook or a family tree without tables.
     """
     if is_database(path):
-        return database.tables_in(path)
+        stored = stored_tables(path)
+        if not stored:
+            raise BadInput(f"{path} is a database without tables: is it the right file?")
+        return [Table(path, Format("SQLite", (), SqliteTable(one)), one.columns, called=one.name) for one in stored]
     kind = suffix(path)
     require(path)
     if kind in workbook.SUFFIXES:
@@ -67,3 +71,21 @@ def stated_links(table: Table) -> dict[str, tuple[str, str]]:
 
 def _nested(path: Path, table: NestedTable, form: str) -> Table:
     return Table(path, Format(form, (), table), table.columns(path), called=table.called, label=table.name)
+
+
+def stored_as(table: Table) -> StoredTable | None:
+    """Return what a database declares of a table, None of any other table."""
+    return table.format.reader.table if isinstance(table.format.reader, SqliteTable) else None
+
+
+def declared_keys(table: Table, tables: Sequence[Table]) -> dict[str, tuple[str, str]] | None:
+    """Return the type and the column that each foreign key leads to; None where the database declares no such keys.
+
+    Without any, columns that lead to other tables are told by their values, as in other tables.
+    """
+    stored = stored_as(table)
+    if stored is None or not any(
+        other.path == table.path and declared.references for other in tables if (declared := stored_as(other))
+    ):
+        return None
+    return {column: (node_type_of(name), key) for column, (name, key) in stored.references.items()}

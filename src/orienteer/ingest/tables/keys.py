@@ -74,9 +74,15 @@ def joint_key(draft: Draft) -> tuple[str, ...]:
     if not is_fit or {first, second} & draft.given.keys() or key.count(JOIN) > 1 or key in draft.open:
         return ()
     expected = draft.rows**2 / 2 / (len(a.counts) * len(b.counts))
-    # As ids are written: `New` and `York Hill` are `New York` and `Hill`.
-    is_joint = expected >= FEWEST_EXPECTED and len(set(map(" ".join, draft.cells(first, second)))) == draft.rows
-    return (first, second) if is_joint else ()
+    if expected < FEWEST_EXPECTED:
+        return ()
+    seen, rows = set[str](), 0
+    for cells in draft.cell_columns(first, second):
+        rows += len(cells[0])
+        seen.update(map(" ".join, zip(*cells, strict=True)))  # `New` and `York Hill` are `New York` and `Hill`
+        if len(seen) < rows:
+            return ()
+    return (first, second)
 
 
 def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:

@@ -14,9 +14,8 @@ from orienteer.ingest.formats.objects import LINES, SUFFIXES
 from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import NODE_RANKS, Columns, EdgeRoles, NodeRoles, ends, has_sure_ends, plainly
-from orienteer.ingest.tables.database import stored_as
 from orienteer.ingest.tables.header import bare, with_header_checked
-from orienteer.ingest.tables.inside import is_container, tables_in
+from orienteer.ingest.tables.inside import is_container, stored_as, tables_in
 from orienteer.ingest.tables.plan import (
     EDGE_WORDS,
     NODE_WORDS,

@@ -239,7 +239,7 @@ class Mapper:
             link = draft.links[same]
             roles[same] = str(ColumnLink(link.to, link.key, "", "same"))
             draft.guesses.append(f"{same}: each row says more of a row of {link.to}")
-        elif (key := JOIN.join(joint_key(draft))) and draft.id_name is None:
+        elif draft.id_name is None and (key := JOIN.join(joint_key(draft))):
             roles[key] = "prefixed id"
             why.append(f"{key}: together they are different in each row")
         elif draft.id_name is None:
@@ -319,7 +319,7 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
     form = profile.form
     if profile.others and form is not None:
         what = "number" if isinstance(form, Numbers) else "date"
-        rest = FormedColumn(profile.name, form, beside=draft.table.columns).rest
+        rest = FormedColumn(profile.name, form, columns=draft.table.columns).rest
         words = [value for value in profile.others if any(map(str.isalnum, value))]
         kept = f"kept as {rest}" if words else "read as empty"
         draft.questions.append(f"{profile.name}: {_told_others(profile, what)}; {kept}")

@@ -161,7 +161,7 @@ class FormedColumn:
     column: str
     form: Form | None = None
     separator: str = ""
-    beside: Collection[str] = ()
+    columns: Collection[str] = ()
     """The table's columns, of which it takes no name away."""
 
     @property
@@ -174,7 +174,7 @@ class FormedColumn:
     def rest(self) -> str:
         """Return the property that keeps texts of another form, so that the other holds numbers or dates alone."""
         names = (f"{self.column}_text{number or ''}" for number in itertools.count())
-        return self.column if self.form is None else next(name for name in names if name not in self.beside)
+        return self.column if self.form is None else next(name for name in names if name not in self.columns)
 
     def kept(self, cell: JsonValue) -> Mapping[str, JsonValue]:
         """Return the property that a cell is kept as, and its value; a text of another form stays as it is.
@@ -192,17 +192,17 @@ class FormedColumn:
         return {self.rest: cell} if any(map(str.isalnum, cell)) else {}
 
 
-def formed_column(column: str, role: str, beside: Collection[str] = ()) -> FormedColumn | None:
+def formed_column(column: str, role: str, columns: Collection[str] = ()) -> FormedColumn | None:
     """Return how the values of a column are kept that are written in a form of their own; None for another role."""
     if role == CODE:
         return FormedColumn(column)
     for before, decimal in ((NUMBER, "."), (COMMA_NUMBER, ",")):
         unit = role.removeprefix(f"{before} ")
         if role == before or (unit != role and unit.split() == [unit]):
-            return FormedColumn(column, Numbers(decimal, "" if role == before else unit), beside=beside)
+            return FormedColumn(column, Numbers(decimal, "" if role == before else unit), columns=columns)
     order, sign = role.removeprefix(DATE), role.removeprefix(LIST)
     if order != role and order in ORDERS:
-        return FormedColumn(column, Dates(order), beside=beside)
+        return FormedColumn(column, Dates(order), columns=columns)
     return FormedColumn(column, separator=sign) if sign != role and sign in SEPARATORS else None
 
 

@@ -1,10 +1,11 @@
-"""Rows of other people's tables, and fields of their knowledge bases, -> nodes."""
+"""Rows of other people's tables -> nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,17 +13,15 @@ from numpy.typing import NDArray
 
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import CodedColumn, EdgeBatch, NodeBatch
+from orienteer.graph.edges import CodedColumn, EdgeBatch, NodeBatch, taking
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.formats import Batch
-from orienteer.ingest.formats.table import shown
+from orienteer.ingest.formats.table import is_sparse, shown
 from orienteer.ingest.report import RowPlace, Tally
-from orienteer.ingest.tables.cells import blank_rows, has_objects, is_text, is_text_or_nothing
+from orienteer.ingest.tables.cells import blank_rows, has_objects, is_text, is_text_or_nothing, texts_of
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
 from orienteer.ingest.tables.mapping import IGNORED, FileMapping
 from orienteer.ingest.tables.values import (
-    identifier,
-    is_prose,
     items,
     number,
     numeric,
@@ -36,53 +35,23 @@ from orienteer.records import JsonValue, Node
 
 DEFAULT_TYPE = "node"
 """What a row of a corpus is where it says nothing else."""
-NAMES = ("title", "name", "DisplayName", "case_name")
-"""Fields that name a node, best first; after them TYPE_name (`brand_name`)."""
-TEXTS = frozenset({"abstract", "description", "feature", "features", "summary", "definition", "text", "plain_text"})
-"""Fields that are text however short they are."""
-ALIASES = frozenset({"alias", "aliases", "other_names", "synonyms", "synonym"})
 MOST_KNOWN = 1 << 16
 """Texts of a column of which a maker remembers what they become."""
 INNER = frozenset({"type", "name", "name part", "text", "aliases", "formed", "link"})
 """Roles that a key of an object within a row takes only where nothing else says what the row is."""
-INNER_TEXTS = ("text", "desc")
-"""Keys of objects in lists that hold the prose (a gene's remarks from the literature, its protein families)."""
 
 
-class NodeRow(NamedTuple):
-    """A node and the line it came from."""
+class MadeNodes(NamedTuple):
+    """Nodes, and the rows that they were made of, in step."""
 
-    node: Node
-    line: int
-
-
-@dataclass(slots=True)
-class _Cells:
-    """What the cells of one row have said so far."""
-
-    id: str
-    best: dict[str, tuple[int, str, JsonValue]] = field(default_factory=dict)
-    """By role the best candidate: its rank, its column, its value."""
-    name_parts: dict[int, str] = field(default_factory=dict)
-    aliases: list[str] = field(default_factory=list)
-    properties: dict[str, JsonValue] = field(default_factory=dict)
-
-    def take_best(self, role: str, rank: int, column: str, cell: JsonValue) -> None:
-        """Take a cell for a role unless there is a better one; the other becomes a property, as parts of names do."""
-        losing: tuple[int, str, JsonValue] | None = (rank, column, cell)
-        if role == "name part":
-            self.name_parts[rank] = text_of(cell).strip()
-        elif role not in self.best or rank < self.best[role][0]:
-            losing = self.best.get(role)
-            self.best[role] = (rank, column, cell)
-        if losing is not None:
-            self.properties[losing[1]] = losing[2]
+    nodes: NodeBatch
+    rows: Batch
 
 
 class LinkCells(NamedTuple):
     """Cells of a column that names other nodes, in step: the nodes whose rows they are of, and their lines."""
 
-    nodes: list[str] | NDArray[np.int32]
+    nodes: Sequence[str] | NDArray[np.int32]
     """Their ids, or the numbers that a builder gives them."""
     values: Any  # Any: a list or another column of whatever a file format can hold; some may say nothing
     lines: Any  # Any: a list or another sequence of numbers
@@ -90,6 +59,9 @@ class LinkCells(NamedTuple):
 
 class NodeMaker:
     """Makes nodes of rows by the known names of columns, and collects what list columns turn into."""
+
+    only_counts = False
+    """Nodes are counted: nothing but their ids, types and links is wanted."""
 
     def __init__(
         self,
@@ -113,9 +85,6 @@ class NodeMaker:
         self._joined = joined
         self._known: dict[str, dict[str, Mapping[str, JsonValue]]] = {}
         """Of each column of a form of its own, what texts become; for they repeat."""
-        self._line = 0
-        self._linking: dict[str, LinkCells] = {}
-        """The link cells of the batch whose rows are made one by one."""
         self.links: dict[str, list[LinkCells]] = {name: [] for name in self._linked}
         """Of each column that names other nodes, its cells, a batch at a time."""
         self.members: dict[str, tuple[list[str], list[str]]] = {}
@@ -126,90 +95,66 @@ class NodeMaker:
         """Every column, and every key of an opened object, that said anything."""
         return self._roles.seen
 
-    def of_batch(self, batch: Batch, *, id_column: str | None, file: str) -> Iterator[NodeRow]:
+    def of_batch(self, batch: Batch, *, id_column: str | None, file: str) -> Iterator[MadeNodes]:
         """Make a node of each row; rows without an id go to the report.
 
         Without a column of ids a row's id is its type and its line.
         """
-        names = [name for name in batch.columns if name != id_column]
-        others = zip(*(batch.columns[name] for name in names), strict=True) if names else ((),) * len(batch)
-        ids: Sequence[Any] = batch.lines
-        if id_column is not None:
-            ids = batch.columns.get(id_column, (None,) * len(batch))
-        before = f"{self._type}:" if self._is_prefixed or id_column is None else ""
-        self._linking = {column: LinkCells([], [], []) for column in self.links}
-        for column, cells in self._linking.items():
-            self.links[column].append(cells)
-        for line, value, values in zip(batch.lines, ids, others, strict=True):
-            node_id = identifier(value)
-            if not node_id.strip():
-                first_value = next((cell for cell in values if cell), "")
-                self._tally.drop("empty id", [RowPlace(file=file, line=line, value=shown(first_value))])
-                continue
-            self._line = line
-            yield NodeRow(self.node(f"{before}{node_id}", dict(zip(names, values, strict=True))), line)
-
-    def as_columns(self, batch: Batch, id_column: str | None, builder: GraphBuilder) -> NodeBatch | None:
-        """Make the nodes of a batch column by column; None where some cell needs a look at its row.
-
-        That is so for ids that a row or a node of the builder has already, for objects in cells, and for two columns
-        that could be the name, the text or the type.
-        """
-        roles = {name: self._roles.of(name)[0] for name in batch.columns if name != id_column}
-        by_role = {
-            kind: [name for name, role in roles.items() if role == kind] for kind in ("", "aliases", "formed", "link")
-        }
-        named = {role: name for name, role in roles.items() if role in ("name", "text", "type")}
-        if sum(map(len, by_role.values())) + len(named) < sum(role != IGNORED for role in roles.values()):
-            return None
-        own: Sequence[Any] = batch.lines if id_column is None else batch.columns.get(id_column, ("",) * len(batch))
-        own = own if is_text(own) else list(map(identifier, own))
+        own = texts_of(batch.lines if id_column is None else batch.columns.get(id_column, ("",) * len(batch)))
+        others = Batch({name: cells for name, cells in batch.columns.items() if name != id_column}, batch.lines)
+        if blank := blank_rows(own):
+            for row in sorted(blank):
+                first = next((cells[row] for cells in others.columns.values() if cells[row]), "")
+                self._tally.drop("empty id", [RowPlace(file=file, line=batch.lines[row], value=shown(first))])
+            kept = [row for row in range(len(batch)) if row not in blank]
+            batch, others, own = batch.taking(kept), others.taking(kept), taking(own, kept)
+        own = list(own)
         is_prefixed = self._is_prefixed or id_column is None
-        ids = [f"{self._type}:{each}" for each in own] if is_prefixed else list(own)
-        if blank_rows(own) or not builder.are_new(ids) or any(has_objects(batch.columns[name]) for name in by_role[""]):
-            return None
-        texts = batch.columns[named["text"]] if "text" in named else [""] * len(batch)
-        names = batch.columns[named["name"]] if "name" in named else own if self._is_prefixed else ids
-        if not (is_text_or_nothing(texts) and is_text_or_nothing(names)):
-            return None
-        types, further = self._types(batch, named["type"]) if "type" in named else ([self._type] * len(batch), {})
-        names = [name or each for name, each in zip(names, own if self._is_prefixed else ids, strict=True)]
-        properties: dict[str, Sequence[JsonValue]] = {}
-        for name, role in roles.items():
-            if role == "link":
-                numbers = np.arange(builder.node_count, builder.node_count + len(ids), dtype=np.int32)
-                self.links[name].append(LinkCells(numbers, batch.columns[name], batch.lines))
-            if builder.only_counts:
-                continue
-            if role == "":
-                properties[name] = self._property(batch.columns[name])
-            elif role == "formed":
-                properties |= self._forms(name, batch.columns[name])
-            elif role == "link" and name not in self._joined:
-                properties[name] = _each(batch.columns[name], partial(_linked_property, self._linked[name].separator))
-        aliases = [batch.columns[name] for name in by_role["aliases"]]
-        return NodeBatch(
-            ids=ids,
-            types=types,
-            names=names,
-            texts=texts if is_text(texts) else [text or "" for text in texts],
-            properties=properties | further,
-            aliases=_aliases(aliases, names) if aliases else None,
-        )
+        ids = [f"{self._type}:{each}" for each in own] if is_prefixed else own
+        for rows, nodes in self.named(ids, others, names=own if self._is_prefixed else ids):
+            yield MadeNodes(nodes, batch if len(rows) == len(batch) else batch.taking(rows))
 
-    def _types(self, batch: Batch, name: str) -> tuple[list[str], dict[str, list[JsonValue]]]:
-        """Return the type of each row, and the further ones of rows that have several."""
-        cells = batch.columns[name]
-        if is_text_or_nothing(cells) and plainly(name) != "category":
-            return [cell or self._type for cell in cells], {}
-        several = cells.values if isinstance(cells, CodedColumn) else cells
-        told = [_type((0, name, cell) if (cell := plain(value)) is not None else None, self._type) for value in several]
-        if isinstance(cells, CodedColumn):
-            told = [told[code] for code in cells.codes.tolist()]
-        return [kind for kind, _ in told], {name: [further.get(name) for _, further in told]}
+    def node(self, node_id: str, fields: Mapping[str, Any]) -> Node:  # Any: whatever a file format can hold
+        """Make one node of its fields."""
+        batch = Batch({name: [cell] for name, cell in fields.items()}, [1])
+        return next(node for _, nodes in self.named([node_id], batch) for node in nodes.nodes())
 
-    def _property(self, cells: Sequence[Any]) -> Sequence[JsonValue]:  # Any: whatever a file format can hold
-        return _each(cells, _cell_of_text if self._is_text else plain)
+    def named(
+        self, ids: Sequence[str], batch: Batch, *, names: Sequence[str] | None = None
+    ) -> Iterator[tuple[Sequence[int], NodeBatch]]:
+        """Make nodes of rows whose ids are given, with their places, fewer at a time where objects differ much.
+
+        `names` are those of nodes that nothing else names, their ids if not given.
+        """
+        objects = {
+            name: list(map(opened, cells))
+            for name, cells in batch.columns.items()
+            if self._roles.of(name)[0] == "" and has_objects(cells)
+        }
+        keys = {name: dict.fromkeys(chain.from_iterable(filter(None, several))) for name, several in objects.items()}
+        filled = sum(map(len, filter(None, chain.from_iterable(objects.values()))))
+        if len(ids) > 1 and is_sparse(sum(map(len, keys.values())) * len(ids), filled):
+            half = len(ids) // 2
+            for part in (range(half), range(half, len(ids))):
+                own = taking(names if names is not None else ids, part)
+                for rows, nodes in self.named(taking(ids, part), batch.taking(part), names=own):
+                    yield [part[row] for row in rows], nodes
+            return
+        said = _Said(self, ids, batch.lines)
+        for name, cells in batch.columns.items():
+            inner = objects.get(name)
+            said.take(name, cells if inner is None else _where(cells, inner, is_there=False))
+        for name, inner in objects.items():
+            for key in keys[name]:
+                values, beside = [one.get(key) if one else None for one in inner], batch.columns.get(key)
+                if beside is None and not self._is_settled:
+                    said.take(key, values, stored=key)
+                    continue
+                if beside is not None and not self._is_settled:
+                    said.take(key, _where(values, beside, is_there=False), stored=key)
+                    values = _where(values, beside, is_there=True)
+                said.take(key, values, stored=f"{name}.{key}")
+        yield range(len(ids)), said.nodes(names if names is not None else ids)
 
     def _forms(self, column: str, cells: Sequence[Any]) -> dict[str, Sequence[JsonValue]]:
         """Return the properties that a column of a form of its own becomes: one is of the texts of another form."""
@@ -231,78 +176,144 @@ class NodeMaker:
         names = {name: None for each in (found.values if isinstance(found, CodedColumn) else found) for name in each}
         return {name: _each(found, partial(_value_under, name)) for name in names}
 
-    def node(self, node_id: str, row: Mapping[str, Any]) -> Node:  # Any: whatever a file format can hold
-        """Make a node of one row: of its columns, then of the keys of the objects that they hold."""
-        cells = _Cells(node_id)
-        objects: list[tuple[str, dict[str, Any]]] = []
-        for column, value in row.items():
-            if value is None or value == "":
-                continue
-            inner = opened(value) if self._roles.of(column)[0] == "" else None
-            if inner is None:
-                self._take(cells, column, value)
-            else:
-                objects.append((column, inner))
-        for column, inner in objects:
-            for key, value in inner.items():
-                is_own = key not in row and not self._is_settled
-                self._take(cells, key, value, stored=key if is_own else f"{column}.{key}")
-        type_name, further = _type(cells.best.get("type"), self._type)
-        parts = " ".join(cells.name_parts[rank] for rank in sorted(cells.name_parts))
-        name = text_of(cells.best["name"][2]) if "name" in cells.best else parts or self._unprefixed(cells.id)
-        text = cells.best["text"][2] if "text" in cells.best else ""
-        text = "\n".join(map(text_of, text)) if isinstance(text, list) else text_of(text)
-        aliases = tuple(alias for alias in dict.fromkeys(cells.aliases) if alias != name)
-        return Node(cells.id, type_name, name, text, aliases, cells.properties | further)
+    def number(self, numbers: NDArray[np.int32]) -> None:
+        """Take the numbers that a builder has given to the nodes that were made last."""
+        for batches in self.links.values():
+            if batches and not isinstance(batches[-1].nodes, np.ndarray):
+                batches[-1] = batches[-1]._replace(nodes=numbers)
 
-    def _unprefixed(self, node_id: str) -> str:
-        return node_id.removeprefix(f"{self._type}:") if self._is_prefixed else node_id
 
-    def _take(self, cells: _Cells, column: str, value: Any, *, stored: str = "") -> None:
-        """Take what one cell says; `stored` is its name as a property where that differs."""
-        role, rank = self._roles.of(column)
-        if stored and self._is_settled and rank >= 0 and role in INNER:
+class _Said:
+    """What the columns of some rows have said so far of the nodes that they are."""
+
+    def __init__(self, maker: NodeMaker, ids: Sequence[str], lines: Sequence[int]) -> None:
+        self._maker, self._ids, self._lines = maker, ids, lines
+        self._best: dict[str, list[tuple[int, str, Sequence[Any]]]] = {}
+        """By role the columns that may say it, with their rank."""
+        self._aliases: list[Sequence[Any]] = []
+        self._properties: dict[str, Sequence[JsonValue]] = {}
+
+    def take(self, name: str, cells: Sequence[Any], *, stored: str = "") -> None:  # Any: whatever a file can hold
+        """Take a column, or a key of objects, which is kept as `stored`."""
+        maker = self._maker
+        role, rank = maker._roles.of(name)
+        if stored and (role == "link" or (maker._is_settled and rank >= 0 and role in INNER)):
             role = ""
-        cell: JsonValue = value if value.__class__ is str and value else plain(value)
-        if cell is None:
-            return
-        if role == "":
-            cells.properties[stored or column] = number(cell) if self._is_text and isinstance(cell, str) else cell
-        elif role == "aliases":
-            cells.aliases += items(cell)
-        elif role == "private":
-            self._tally.leave_out(column)
+        stored = stored or name
+        if role in ("private", "link", "explode"):
+            self._lead_away(role, name, cells)
+        elif role == "type" or (role != IGNORED and not maker.only_counts):
+            if role == "":
+                self._keep(stored, _each(cells, _cell_of_text if maker._is_text else plain))
+            elif role == "aliases":
+                self._aliases.append(cells)
+            elif role == "formed":
+                for own, values in maker._forms(name, cells).items():
+                    self._keep(own, values)
+            else:
+                self._best.setdefault(role, []).append((rank, stored, cells))
+                self._properties.setdefault(stored, ())  # its place, if it is a property after all
+
+    def _lead_away(self, role: str, name: str, cells: Sequence[Any]) -> None:
+        """Take a column that becomes edges, or that nobody may see."""
+        maker = self._maker
+        if role == "private":
+            if said := sum(1 for cell in cells if plain(cell) is not None):
+                maker._tally.leave_out(name, said)
         elif role == "link":
-            self._take_link(cells, column, cell)
-        elif role == "formed":
-            cells.properties |= self._formed[column].kept(cell)
-        elif role == "explode":
-            nodes, members = self.members.setdefault(column, ([], []))
-            several = list(dict.fromkeys(items(cell)))
-            nodes += [cells.id] * len(several)
-            members += several
-        elif role != IGNORED:
-            cells.take_best(role, rank, stored or column, cell)
+            maker.links[name].append(LinkCells(self._ids, cells, self._lines))
+            if name not in maker._joined and not maker.only_counts and set(map(type, cells)) != {int}:
+                self._keep(name, _each(cells, partial(_linked_property, maker._linked[name].separator)))
+        else:
+            nodes, members = maker.members.setdefault(name, ([], []))
+            for node_id, cell in zip(self._ids, cells, strict=True):
+                several = list(dict.fromkeys(items(plain(cell))))
+                nodes += [node_id] * len(several)
+                members += several
 
-    def _take_link(self, cells: _Cells, column: str, cell: JsonValue) -> None:
-        """Take a cell that names other nodes. Words stay a property too; numbers say nothing but where they lead."""
-        for place, value in zip(self._linking[column], (cells.id, cell, self._line), strict=True):
-            place.append(value)
-        kept = _linked_property(self._linked[column].separator, cell)
-        if kept is not None and column not in self._joined:
-            cells.properties[column] = kept
+    def nodes(self, names: Sequence[str]) -> NodeBatch:
+        """Return the nodes; `names` are those of nodes that no column names."""
+        maker, size = self._maker, len(self._ids)
+        types = self._types()
+        if maker.only_counts:
+            return NodeBatch(self._ids, types, names, names)
+        parts = sorted(self._best.get("name part", ()), key=lambda part: part[0])
+        if parts:
+            told = zip(*(_words(cells) for _, _, cells in parts), strict=True)
+            whole = (" ".join(word.strip() for word in words if word) for words in told)
+            names = [name or otherwise for name, otherwise in zip(whole, names, strict=True)]
+            for _, stored, cells in parts:
+                self._keep(stored, list(map(plain, cells)))
+        best = self._chosen("name")
+        if best is not None:
+            names = [name or otherwise for name, otherwise in zip(_words(best), names, strict=True)]
+        texts = self._chosen("text")
+        if texts is None:
+            texts = [""] * size
+        elif not is_text(texts):
+            texts = list(map(_text, texts))
+        return NodeBatch(
+            ids=self._ids,
+            types=types,
+            names=names,
+            texts=texts,
+            properties={name: cells for name, cells in self._properties.items() if len(cells)},
+            aliases=_aliases(self._aliases, names) if self._aliases else None,
+        )
+
+    def _chosen(self, role: str) -> Sequence[Any] | None:
+        """Return the best of the columns that may say something, None without any; the others are properties."""
+        ranked = sorted(self._best.get(role, ()), key=lambda column: column[0])
+        if len(ranked) < 2:
+            return ranked[0][2] if ranked else None
+        best: list[JsonValue] = [None] * len(self._ids)
+        for _, stored, cells in ranked:
+            values = list(map(plain, cells))
+            self._keep(stored, [None if own is None else value for own, value in zip(best, values, strict=True)])
+            best = [value if own is None else own for own, value in zip(best, values, strict=True)]
+        return best
+
+    def _types(self) -> list[str]:
+        """Return the type of each node; the further ones of nodes that have several are a property."""
+        types = [""] * len(self._ids)
+        for _, stored, cells in sorted(self._best.get("type", ()), key=lambda column: column[0]):
+            told: Sequence[Any] = cells
+            further: Sequence[JsonValue] = [None] * len(cells)
+            if not is_text_or_nothing(cells) or plainly(stored) == "category":
+                pairs = _each(cells, partial(_type, stored))
+                told, further = _each(pairs, itemgetter(0)), _each(pairs, itemgetter(1))
+            rows = zip(types, cells, further, strict=True)
+            self._keep(stored, [plain(cell) if kind else more for kind, cell, more in rows])
+            types = [kind or own or "" for kind, own in zip(types, told, strict=True)]
+        return [kind or self._maker._type for kind in types] if "" in types else types
+
+    def _keep(self, name: str, cells: Sequence[JsonValue]) -> None:
+        """Keep a property; what was kept by its name before stays where this says nothing."""
+        if self._maker.only_counts or not len(cells):
+            return
+        before = self._properties.get(name)
+        if before is not None and len(before):
+            cells = [own if cell is None else cell for own, cell in zip(before, cells, strict=True)]
+        self._properties[name] = cells
 
 
-def add_once(builder: GraphBuilder, node: Node, tally: Tally, *, file: str, line: int) -> None:
-    """Add a node, or count it if the same node is there already. Raises `DuplicateNode` that says where."""
+def add_made(builder: GraphBuilder, made: MadeNodes, tally: Tally, *, file: str) -> NDArray[np.int32]:
+    """Add nodes, count those that are there already, and return the number of each.
+
+    Raises `DuplicateNode` that says where.
+    """
+    ids, lines = made.nodes.ids, made.rows.lines
     try:
-        is_new = builder.add_node(node)
+        numbers, repeats = builder.add_nodes(made.nodes)
     except DuplicateNode as error:
+        node_id, line = ids[error.place], lines[error.place]
         raise DuplicateNode(
-            f"Two different nodes have the id {node.id!r}: the second is at {file}, line {line}; remove one"
+            f"Two different nodes have the id {node_id!r}: the second is at {file}, line {line}; remove one",
+            place=error.place,
         ) from error
-    if not is_new:
-        tally.merge("duplicate", [RowPlace(file=file, line=line, value=shown(node.id))])
+    for row in repeats:
+        tally.merge("duplicate", [RowPlace(file=file, line=lines[row], value=shown(ids[row]))])
+    return numbers
 
 
 def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder) -> None:
@@ -322,6 +333,11 @@ def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder
             builder.add_edges(EdgeBatch(sources=nodes, types=types, targets=ids, file=column))
 
 
+def _where(cells: Sequence[Any], others: Sequence[Any], *, is_there: bool) -> list[Any]:  # Any: as files hold them
+    """Return the cells beside which another one is there, or is not; None in place of the others."""
+    return [cell if (other is not None) == is_there else None for cell, other in zip(cells, others, strict=True)]
+
+
 def _each(cells: Sequence[Any], function: Callable[[Any], Any]) -> Sequence[Any]:  # Any: cells, and what they become
     """Return a function of each cell, of cells that repeat only once."""
     return cells.map(function) if isinstance(cells, CodedColumn) else list(map(function, cells))
@@ -331,8 +347,8 @@ def _value_under(name: str, kept: Mapping[str, JsonValue]) -> JsonValue:
     return kept.get(name)
 
 
-def _cell_of_text(cell: str) -> JsonValue:
-    return number(cell) if cell else None
+def _cell_of_text(cell: Any) -> JsonValue:  # Any: JSON, within an object
+    return number(cell) if cell and isinstance(cell, str) else plain(cell)
 
 
 def _linked_property(separator: str, value: Any) -> JsonValue:  # Any: whatever a file format can hold
@@ -355,57 +371,26 @@ def _aliases(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list[tup
     ]
 
 
-def _type(best: tuple[int, str, JsonValue] | None, default: str) -> tuple[str, dict[str, JsonValue]]:
-    """Return the node type, and the further ones where a row has several (a list, or KGX's category)."""
-    if best is None:
-        return default, {}
-    _, column, value = best
-    if isinstance(value, list) or (plainly(column) == "category" and "|" in text_of(value)):
-        several = items(value)
+def _type(column: str, value: Any) -> tuple[str | None, JsonValue]:  # Any: whatever a file format can hold
+    """Return the node type of a cell, and the further ones where it has several (a list, or KGX's category)."""
+    cell = plain(value)
+    if cell is None:
+        return None, None
+    if isinstance(cell, list) or (plainly(column) == "category" and "|" in text_of(cell)):
+        several = items(cell)
         if several:
-            return several[0], {column: list(several[1:])} if several[1:] else {}
-    return text_of(value), {}
+            return several[0], list(several[1:]) or None
+    return text_of(cell), None
 
 
-def node_of_fields(node_id: str, node_type: str, fields: Mapping[str, Any]) -> Node:  # Any: JSON
-    """Make a node. Fields of objects count as fields of the node; what says nothing is left out."""
-    flat = {key: value for key, content in _flat(fields) if (value := plain(content)) is not None}
-    named = next((key for key in (*NAMES, f"{node_type}_name") if isinstance(flat.get(key), str)), None)
-    name = text_of(flat.pop(named)) if named else node_id
-    aliases: list[str] = []
-    texts: list[str] = []
-    properties: dict[str, JsonValue] = {}
-    for key, value in flat.items():
-        if key in ALIASES:
-            aliases += items(value)
-        elif (prose := _prose(key, value)) is not None:
-            texts.append(prose)
-        else:
-            properties[key] = value
-    others = tuple(alias for alias in dict.fromkeys(aliases) if alias != name)
-    return Node(node_id, node_type, name, "\n".join(dict.fromkeys(texts)), others, properties)
+def _words(cells: Sequence[Any]) -> Sequence[str | None]:  # Any: whatever a file format can hold
+    """Return cells as texts, None for those that say nothing."""
+    return (
+        cells if is_text_or_nothing(cells) else [None if cell is None else text_of(cell) for cell in map(plain, cells)]
+    )
 
 
-def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Return fields and the fields of objects; an inner one gets its outer's name before it where both exist."""
-    for key, value in fields.items():
-        if not isinstance(value, Mapping):
-            yield key, value
-            continue
-        for inner, content in value.items():
-            yield (f"{key}.{inner}" if inner in fields or isinstance(content, Mapping) else str(inner)), content
-
-
-def _prose(key: str, value: JsonValue) -> str | None:
-    """Return a value as text if it is prose, None if it is a property."""
-    if isinstance(value, list):
-        if value and all(isinstance(member, dict) for member in value):
-            several = [
-                next((member[key] for key in INNER_TEXTS if isinstance(member.get(key), str)), "") for member in value
-            ]
-            inner = list(filter(None, several))
-            return "\n".join(inner) if inner else None
-        members = [member for member in value if isinstance(member, str)]
-        has_prose = len(members) == len(value) and (key in TEXTS or any(map(is_prose, members)))
-        return "\n".join(members) if has_prose else None
-    return value if isinstance(value, str) and (key in TEXTS or is_prose(value)) else None
+def _text(value: Any) -> str:  # Any: whatever a file format can hold
+    """Return a cell as the text of a node."""
+    cell = plain(value)
+    return "" if cell is None else "\n".join(map(text_of, cell)) if isinstance(cell, list) else text_of(cell)

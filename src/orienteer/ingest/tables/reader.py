@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,20 +14,20 @@ from numpy.typing import NDArray
 
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import CodedColumn, EdgeBatch
+from orienteer.graph.edges import CodedColumn, EdgeBatch, taking
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch, shown
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.assignment import ImportPlan, MappedTable
-from orienteer.ingest.tables.cells import is_text
+from orienteer.ingest.tables.cells import is_text, texts_of
 from orienteer.ingest.tables.columns import Columns, EdgeRoles, check_named
 from orienteer.ingest.tables.edges import EdgeMaker
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.links import key_value
 from orienteer.ingest.tables.mapping import ColumnLink, FileMapping
-from orienteer.ingest.tables.nodes import LinkCells, NodeMaker, explode
+from orienteer.ingest.tables.nodes import LinkCells, MadeNodes, NodeMaker, add_made, explode
 from orienteer.ingest.tables.values import identifier, parts_of, plain
-from orienteer.records import Node
+from orienteer.records import JsonValue, Node
 
 UNRESOLVED = "unresolved"
 """The reason for a value that no row of the other table has."""
@@ -35,7 +36,7 @@ UNRESOLVED = "unresolved"
 class _More(NamedTuple):
     """What a row says of a row of another table."""
 
-    node: Node
+    properties: Mapping[str, JsonValue]
     file: str
     line: int
 
@@ -81,8 +82,9 @@ class TableReader:
         )
         more = self._more.setdefault((link.node_type, link.key), {})
         for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(table.file)):
-            for node, line in maker.of_batch(batch, id_column=column, file=table.file):
-                more.setdefault(node.id.strip(), []).append(_More(node, table.file, line))
+            for nodes, rows in maker.of_batch(batch, id_column=column, file=table.file):
+                for node, line in zip(nodes.nodes(), rows.lines, strict=True):
+                    more.setdefault(node.id.strip(), []).append(_More(node.properties, table.file, line))
         self._seen |= maker.seen | set(table.columns)
         return maker
 
@@ -93,28 +95,19 @@ class TableReader:
         )
         id_column = _id_column(mapping)
         keys = {column: self._keys[mapping.type or "", column] for column in _keyed(mapping, self._keys)}
-        says_more = any(self._more.values())
+        maker.only_counts = builder.only_counts
+        more = {column: rows for column in keys if (rows := self._more.get((mapping.type or "", column)))}
         for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(table.file)):
-            columns = None if says_more else maker.as_columns(batch, id_column, builder)
-            if columns is not None:
-                builder.add_nodes(columns)
-                for column, nodes in keys.items():
-                    _remember(nodes, batch.columns[column], columns.ids)
-                continue
-            rows = {line: row for row, line in enumerate(batch.lines)} if keys else {}
-            for node, line in maker.of_batch(batch, id_column=id_column, file=table.file):
-                for column in keys:
-                    value = identifier(batch.columns[column][rows[line]]).strip()
-                    for more in self._more.get((mapping.type or "", column), {}).pop(value, ()):
-                        node = replace(node, properties={**more.node.properties, **node.properties})
+            for made in maker.of_batch(batch, id_column=id_column, file=table.file):
+                for column, rows in more.items():
+                    made = _with_more(made, made.rows.columns[column], rows)
                 try:
-                    is_new = builder.add_node(node)
+                    maker.number(add_made(builder, made, self._tally, file=table.file))
                 except DuplicateNode as error:
-                    raise DuplicateNode(self._two_nodes(mapped, node.id, line)) from error
-                if not is_new:
-                    self._tally.merge("duplicate", [RowPlace(file=table.file, line=line, value=shown(node.id))])
+                    node_id, line = made.nodes.ids[error.place], made.rows.lines[error.place]
+                    raise DuplicateNode(self._two_nodes(mapped, node_id, line)) from error
                 for column, nodes in keys.items():
-                    _remember(nodes, [batch.columns[column][rows[line]]], [node.id])
+                    _remember(nodes, made.rows.columns[column], made.nodes.ids)
         self._seen |= maker.seen | set(table.columns)
         return maker
 
@@ -182,13 +175,15 @@ class TableReader:
         self, value: Any, *, link: ColumnLink, builder: GraphBuilder
     ) -> tuple[list[str], list[str]]:  # Any: whatever a file format can hold
         """Return the nodes that a value names, made where the link says so; and its parts that name none, and why."""
+        nodes = self._keys.get((link.node_type, link.key), {})
+        if not link.separator and value.__class__ in (str, int) and (node := nodes.get(str(value).strip())):
+            return [node], []  # as nearly always
         parts = list(dict.fromkeys(parts_of(plain(value), link.separator)))
         if not link.key:
             for part in parts:
                 if not builder.has(f"{link.node_type}:{part}"):
                     builder.add_node(Node(f"{link.node_type}:{part}", link.node_type, part))
             return [f"{link.node_type}:{part}" for part in parts], []
-        nodes = self._keys[link.node_type, link.key]
         found, missing = [], []
         for part in parts:
             key = key_value(part, nodes)
@@ -210,8 +205,8 @@ class TableReader:
         for batch in table.batches(rows=EDGE_ROWS, drop=self._tally.dropping(table.file)):
             batch = self._with_ends(batch, mapping, builder)
             if described is not None:
-                for node in maker.nodes(batch, described, present=builder):
-                    builder.add_node(node)
+                for made in maker.nodes(batch, described, present=builder):
+                    builder.add_nodes(made)
             if len(batch):
                 builder.add_edges(maker.of_batch(batch))
         for type_name, label in maker.labels.items():
@@ -231,8 +226,7 @@ class TableReader:
             self._tell_missing(named, places, batch.lines, mapping.file, column)
             rows, ends = named.edges(places)
             if not np.array_equal(rows, np.arange(len(batch))):
-                columns = {name: [cells[row] for row in rows.tolist()] for name, cells in batch.columns.items()}
-                batch = Batch(columns, [batch.lines[row] for row in rows.tolist()])
+                batch = batch.taking(rows.tolist())
             batch = Batch({**batch.columns, column: [named.ids[end] for end in ends.tolist()]}, batch.lines)
         return batch
 
@@ -278,7 +272,7 @@ class NamedNodes:
 
     def edges(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the row and the place among `ids` of each node that cells name: two arrays (edges,)."""
-        begins = np.array([*self._begins, len(self.ids)], np.int64)
+        begins = np.append(np.frombuffer(self._begins, np.int64), len(self.ids)) if self._begins else np.zeros(1, int)
         counts = np.diff(begins)[places]
         rows = np.repeat(np.arange(len(places)), counts)
         within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -294,15 +288,31 @@ def _keyed(mapping: FileMapping, keys: dict[tuple[str, str], dict[str, str]]) ->
     return (column for node_type, column in keys if node_type == mapping.type and column in mapping.columns)
 
 
+def _with_more(made: MadeNodes, keys: Sequence[Any], more: dict[str, list[_More]]) -> MadeNodes:
+    """Return nodes with what rows of other tables say of them, by the key of each; each is taken once."""
+    found = [more.pop(value, ()) for value in (identifier(key).strip() for key in keys)] if more else []
+    if not any(found):
+        return made
+    told = [{name: value for one in several for name, value in one.properties.items()} for several in found]
+    properties: dict[str, Sequence[JsonValue]] = {
+        name: [said.get(name) for said in told] for name in dict.fromkeys(chain.from_iterable(told))
+    }
+    for name, cells in made.nodes.properties.items():
+        others = properties.get(name, cells)
+        properties[name] = [other if own is None else own for own, other in zip(cells, others, strict=True)]
+    return made._replace(nodes=replace(made.nodes, properties=properties))
+
+
 def _of_other_rows(cells: LinkCells, own: Mapping[str, str]) -> LinkCells:
     """Return cells with the nodes that their rows say more of. Rows without one are left out: they are counted."""
     nodes = [own.get(str(each).strip(), "") for each in cells.nodes]
     rows = [row for row, node in enumerate(nodes) if node]
-    return LinkCells([nodes[row] for row in rows], [cells.values[row] for row in rows], [cells.lines[r] for r in rows])
+    return LinkCells(*(taking(column, rows) for column in (nodes, cells.values, cells.lines)))
 
 
 def _remember(nodes: dict[str, str], values: Sequence[Any], ids: Sequence[str]) -> None:  # Any: as files hold them
     """Note the node of each value of a key; empty text for a value of several nodes."""
-    for value, node_id in zip(values, ids, strict=True):
-        text = identifier(value).strip()
-        nodes[text] = node_id if nodes.get(text, node_id) == node_id else ""
+    texts = list(map(str.strip, texts_of(values)))
+    for text, node_id in zip(texts, ids, strict=True):
+        if nodes.setdefault(node_id if text == node_id else text, node_id) != node_id:  # one text in memory, not two
+            nodes[text] = ""

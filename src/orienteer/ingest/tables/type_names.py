@@ -6,60 +6,6 @@ import re
 from functools import cache, lru_cache
 from importlib.resources import files
 
-IRREGULAR = {
-    **{"people": "person", "children": "child", "men": "man", "women": "woman", "mice": "mouse", "feet": "foot"},
-    **{
-        "movies": "movie",
-        "cookies": "cookie",
-        "ties": "tie",
-        "pies": "pie",
-        "zombies": "zombie",
-        "calories": "calorie",
-    },
-    **{"analyses": "analysis", "diagnoses": "diagnosis", "indices": "index", "vertices": "vertex", "lives": "life"},
-    **{"criteria": "criterion", "phenomena": "phenomenon", "matrices": "matrix", "wives": "wife", "leaves": "leaf"},
-    **{"caches": "cache", "niches": "niche", "statuses": "status", "buses": "bus", "viruses": "virus"},
-    **{word: word for word in ("series", "species", "news", "sms", "gps", "status", "lens", "atlas", "canvas")},
-}
-"""Plurals that the endings below would spell wrongly, and words that only look like plurals."""
-FILLERS = frozenset({"basics", "basic", "data", "dataset", "table", "tbl", "dim", "list", "export", "dump", "full"})
-"""Words of a file's name that do not say what it holds."""
-_OF_GRAPHS = frozenset(
-    [
-        *("graph", "graphs", "knowledge", "ontology", "network", "database", "csv", "csvs", "tsv", "json", "jsonl"),
-        *(
-            "parquet",
-            "kgx",
-            "tables",
-            "sample",
-            "example",
-            "nodes",
-            "edges",
-            "files",
-            "file",
-            "folder",
-            "dir",
-            "directory",
-        ),
-        *(
-            "import",
-            "source",
-            "sources",
-            "input",
-            "inputs",
-            "output",
-            "demo",
-            "test",
-            "tests",
-            "tmp",
-            "temp",
-            "new",
-            "old",
-        ),
-        *("raw", "work", "world", "download", "downloads", "desktop", "documents", "home"),
-    ]
-)
-"""Words of a folder's name that say that a graph is in it, and not of what."""
 _PARTS = re.compile(r"[\W_]+")
 _NUMBER_SIGN = re.compile(r"(?i)\bn[°º]|№")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -72,6 +18,13 @@ def header_words(what: str) -> frozenset[str]:
 
     told = tomllib.loads((files(__package__) / "headers.toml").read_text(encoding="utf-8"))
     return frozenset(told[what].casefold().split())
+
+
+@cache
+def _irregular() -> dict[str, str]:
+    """Return the singulars of plurals that the endings would spell wrongly."""
+    pairs = (word.partition(":") for word in header_words("irregular"))
+    return {plural: singular or plural for plural, _, singular in pairs}
 
 
 @lru_cache(maxsize=4096)
@@ -94,8 +47,8 @@ def _unglued(word: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def singular(word: str) -> str:
     """Return the singular of an English plural; any other word as it is."""
-    if word in IRREGULAR:
-        return IRREGULAR[word]
+    if word in (irregular := _irregular()):
+        return irregular[word]
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"
     if word.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")):
@@ -112,7 +65,7 @@ def node_type_of(name: str) -> str:
 def thing_in(folder: str) -> str | None:
     """Return what a folder's name says that it holds: `disease` for `disease_ontology`; None where it says nothing."""
     parts = [word.strip("0123456789") for word in _telling(folder)]
-    words = [word for word in parts if word not in _OF_GRAPHS and word.isalpha() and len(word) > 2]
+    words = [word for word in parts if word not in header_words("of_graphs") and word.isalpha() and len(word) > 2]
     return " ".join((*words[:-1], singular(words[-1]))) if words else None
 
 
@@ -123,7 +76,7 @@ def edge_type_of(name: str) -> str:
 
 def _telling(name: str) -> tuple[str, ...]:
     words = words_of(name)
-    return tuple(word for word in words if word not in FILLERS) or words
+    return tuple(word for word in words if word not in header_words("fillers")) or words
 
 
 def without_key(column: str) -> str:

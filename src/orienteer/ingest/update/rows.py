@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,13 @@ from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
 from orienteer.ingest.importer import Importer, ImportOptions
 from orienteer.ingest.report import EMPTY_ID, Tally
 from orienteer.ingest.tables.assignment import value_columns
-from orienteer.ingest.tables.cells import holds, is_text
+from orienteer.ingest.tables.cells import holds, texts_of
 from orienteer.ingest.tables.columns import Columns, EdgeRoles
 from orienteer.ingest.tables.edges import EdgeMaker, Extra
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.tables.nodes import NodeMaker
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.profile import NULL_WORDS
-from orienteer.ingest.tables.values import identifier
 from orienteer.ingest.update.difference import FullImportRequired, NodeChange, check_node_count
 from orienteer.ingest.update.ledger import EdgeRows, NodeRows, Numbers, joined, row_hashes
 from orienteer.records import Node
@@ -125,9 +124,9 @@ def read_nodes(source: SourceTable, find: FindNodes, tally: Tally) -> NodeRows:
     hashes, nodes = [np.zeros(0, np.uint64)], [np.zeros(0, np.int32)]
     prefix = f"{source.mapping.type}:" if source.mapping.having("prefixed id") else ""
     for batch in source.batches(NODE_ROWS, tally):
-        ids = batch.columns.get(_id_column(source), (None,) * len(batch))
-        if prefix or not is_text(ids):
-            ids = [f"{prefix}{node_id}" if node_id.strip() else "" for node_id in map(identifier, ids)]
+        ids = texts_of(batch.columns.get(_id_column(source), (None,) * len(batch)))
+        if prefix:
+            ids = [f"{prefix}{node_id}" if node_id.strip() else "" for node_id in ids]
         # No node has a blank id.
         nodes.append(find(ids))
         hashes.append(row_hashes(batch))
@@ -213,17 +212,13 @@ class NodeComparison:
 
 def _nodes_by_line(source: SourceTable, batch: Batch, rows: list[int], tally: Tally) -> dict[int, Node]:
     """Return the nodes of some rows of a batch by their lines; rows without an id are counted."""
-    if len(rows) < len(batch):
-        columns: dict[str, Sequence[Any]] = {  # Any: whatever a file format can hold
-            name: [cells[row] for row in rows] for name, cells in batch.columns.items()
-        }
-        batch = Batch(columns, [batch.lines[row] for row in rows])
+    batch = batch.taking(rows) if len(rows) < len(batch) else batch
     table = source.table
     maker = NodeMaker(
         source.columns, tally=tally, is_text=table.format.is_text, mapping=source.mapping, joined=table.joined
     )
     made = maker.of_batch(batch, id_column=_id_column(source), file=source.table.file)
-    return {line: node for node, line in made}
+    return {line: node for nodes, own in made for node, line in zip(nodes.nodes(), own.lines, strict=True)}
 
 
 class EndNodes:

@@ -29,8 +29,8 @@ from orienteer.ingest.layouts import KnownLayout
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.nodes import node_of_fields
 from orienteer.ingest.tables.values import identifier
+from orienteer.lab.formats.fields import node_of_fields
 
 NAME, SUFFIX = "graph.json", "_nodes"
 # How such a file begins.

@@ -29,8 +29,8 @@ from orienteer.ingest.formats.jsonl import parse
 from orienteer.ingest.formats.table import NODE_ROWS, refusing
 from orienteer.ingest.layouts import KnownLayout, KnownSource
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.nodes import node_of_fields
 from orienteer.ingest.tables.plan import listing
+from orienteer.lab.formats.fields import node_of_fields
 from orienteer.records import JsonValue, Node
 
 SEGMENT_ROWS = 10

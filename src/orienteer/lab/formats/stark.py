@@ -31,9 +31,9 @@ from orienteer.ingest.layouts import KnownLayout
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables.columns import Columns
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.nodes import node_of_fields
 from orienteer.ingest.tables.values import plain, text_of
 from orienteer.lab.formats import pickles
+from orienteer.lab.formats.fields import node_of_fields
 from orienteer.lab.formats.pickles import tensor
 from orienteer.records import JsonValue, Node
 
