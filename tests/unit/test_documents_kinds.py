@@ -440,7 +440,9 @@ def test_a_mailbox_has_a_document_a_mail_and_edges_along_its_threads(tmp_path: P
     assert (chunk.properties["from"], chunk.properties["subject"]) == ("x@example.org", "About b@x")
     assert chunk.text.endswith("Mended.\n> The crane broke.")
     lines = (folder / "box").read_text().split("\n")
-    for text, line in zip(chunk.text.split("\n"), chunk.properties["lines"], strict=True):
+    ranges = [list(map(int, part.split("-"))) for part in chunk.properties["lines"].split(",")]
+    numbers = [number for ends in ranges for number in range(ends[0], ends[-1] + 1)]
+    for text, line in zip(chunk.text.split("\n"), numbers, strict=True):
         assert lines[line - 1] == text
     assert "\nFrom the north wind." in graph.node("box#a@x#0").text
     links = {(edge.source, edge.target) for edge in graph.iter_edges() if edge.type == "links_to"}

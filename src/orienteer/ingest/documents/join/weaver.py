@@ -62,16 +62,13 @@ class Weaver:
         """Add the nodes. Raises `DuplicateNode` if two corpora share ids."""
         stream = iter(self._shelf)
         while nodes := list(islice(stream, _NODES)):
-            if self._builder.are_new([node.id for node in nodes]):
+            try:
                 self._builder.add_nodes(_columns(nodes))
-                continue
-            for node in nodes:
-                try:
-                    self._builder.add_node(node)
-                except DuplicateNode as error:
-                    raise DuplicateNode(
-                        f"two passages have the id {node.id!r}: build the corpora one by one, or give each its own ids"
-                    ) from error
+            except DuplicateNode as error:
+                twice = nodes[error.place].id
+                raise DuplicateNode(
+                    f"two passages have the id {twice!r}: build the corpora one by one, or give each its own ids"
+                ) from error
 
     @cached_property
     def names(self) -> CorpusNames:
