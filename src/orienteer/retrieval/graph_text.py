@@ -176,6 +176,12 @@ def present(graph: Graph, row: int, *, score: float, query: str, votes: int | No
     return Presentation(graph, query)(row, score=score, votes=votes, why=why)
 
 
+def bare_hit(graph: Graph, row: int, *, score: float, why: str = "") -> Ranked:
+    """Return a hit without a text."""
+    arrays = graph.arrays
+    return Ranked(id=arrays.ids[row], type=arrays.type_at(row), name=arrays.names[row], score=score, why=why, text="")
+
+
 class Presentation:
     """Shows nodes as hits of one query. Passages share most of their words: each is looked up once for all hits."""
 
@@ -364,6 +370,11 @@ class SnippetTerms:
         """Return the terms of the question that a word has, and remember them."""
         terms = self._known[word] = self.weights.keys() & self.terms(word)
         return terms
+
+    def terms_of(self, word: str) -> Set[str]:
+        """Return the terms of the question that a word has."""
+        terms = self._known.get(word)
+        return self._terms_of(word) if terms is None else terms
 
     def weight(self, terms: Set[str]) -> float:
         """Return the weight of some terms together."""

@@ -12,16 +12,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from orienteer.graph.reserved import CELLS
 from orienteer.graph.search import QueryWords
 from orienteer.graph.store import Graph
-from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
+from orienteer.index.searchers import Searcher
 from orienteer.options import Options
 from orienteer.records import Refusal
 from orienteer.retrieval.graph_text import SnippetTerms, TextPiece, centred, header_lines, pieces_of, snippet_terms
@@ -42,11 +43,11 @@ IDENTIFIER = re.compile(r"\w*[a-z][A-Z]\w*|\w+(?:[_.]|::)\w[\w.:]*|[A-Z]{2,}\w*|
 """`MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`"""
 _LONGEST_NAME = 200  # characters
 _LOOKED_AT = 200  # passages in which an identifier of several words is looked for
-# What having all neighbours among the question's words side by side counts, added to the logarithm of a score: 1 to 4
-# are level on the open half of the questions of `benchmarks/folders.py`.
-_BESIDE = 1.0
-# The same for having all its telling words in the title.
-_TITLED = 1.0
+_FIRST = 20  # passages that a search by words adds to those found
+_CLOSE = 12  # words apart
+_HALF = 0.5
+BY_WORDS = "fits by words"
+"""Why a passage was found that the base does not rank."""
 
 
 class DocumentsConfig(Options):
@@ -93,6 +94,20 @@ class QuestionTerms:
         self.needed = {word: expand(word)[0] for word in measures if index.posting(expand(word)[0]) is not None}
         """Its numbers, identifiers and months, each with the term that it is found by."""
 
+    def shares(self, words: Sequence[str]) -> tuple[float, float]:
+        """Return the shares of the question, by idf, that are among some words, and within `_CLOSE` words of each."""
+        places = [(at, terms) for at, word in enumerate(words) if (terms := self.terms.terms_of(word))]
+        if not places:
+            return 0.0, 0.0
+        held = self.terms.weight(frozenset[str]().union(*(terms for _, terms in places)))
+        closest = 0.0
+        for first, (begin, _) in enumerate(places):
+            near = frozenset[str]().union(
+                *(terms for _, terms in takewhile(lambda place: place[0] <= begin + _CLOSE, islice(places, first, None)))
+            )
+            closest = max(closest, self.terms.weight(near))
+        return held / self.weight, closest / self.weight
+
     def pair_share(self, words: Sequence[str]) -> float:
         """Return the share of the pairs that are adjacent among the words of a text, in that order."""
         return (
@@ -122,26 +137,37 @@ def names_of(question: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def phrase_order(
-    question: QuestionTerms, rows: Rows, scores: NDArray[np.float64], words_of: Callable[[int], Sequence[str]]
-) -> list[int]:
-    """Return the indices of `rows` in order: scores, raised by the question's phrases and by its words in the title.
+def evidence_order(
+    question: QuestionTerms, found: Sequence[int], mask: Mask, words_of: Callable[[int], Sequence[str]]
+) -> dict[int, float]:
+    """Return passages with their scores, best first: those `found`, best first, and the first ones by words.
 
-    `rows` and `scores`, above 0, are (n,); `words_of` returns the words of a row's text. Ties keep their order.
+    A score is a sum of shares of the question: by BM25 of its telling words and of all its words beside the best one,
+    by the telling words that the passage has, and has close together; 1 / place among those found; and half as much for
+    its words in the title, those side by side, and a definition. `mask`, (nodes,), is of the passages that may answer;
+    `words_of` returns the words of a row's text.
     """
-    if not len(rows):
-        return []
-    bonuses = []
-    for row in rows.tolist():
-        title = question.graph.arrays.names[row]
-        titled = question.terms.weight(question.terms.terms_in(title)) / question.weight if question.weight else 0.0
-        beside = question.pair_share([*Tokenizer.words(title), *words_of(row)])
-        bonuses.append(_TITLED * titled + _BESIDE * beside)
-    values = np.log(scores.clip(min=np.finfo(np.float64).tiny)) + np.array(bonuses)
-    return [int(place) for place in np.argsort(-values, kind="stable")]
-
-
-# ---------------------------------------------------------------------------------------------------------- abstention
+    graph, text = question.graph, question.text
+    places = {row: place for place, row in enumerate(found, 1)}
+    rows, shares = set(found), list[tuple[Searcher, str]]()
+    for searcher in (graph.arrays.searcher("lexical", telling=True), graph.arrays.searcher("lexical")):
+        rows.update(searcher.search(text, _FIRST, mask=mask).rows.tolist())
+        shares.append((searcher, text))
+    ascending = np.array(sorted(rows), np.int32)
+    totals = np.zeros(len(ascending))
+    for searcher, query in shares:
+        scores = searcher.scores(query, ascending)
+        totals += scores / (scores.max(initial=0) or 1.0)
+    is_definition = _DEFINED.match(text) is not None
+    for at, row in enumerate(ascending.tolist()):
+        title = Tokenizer.words(graph.arrays.names[row])
+        titled, _ = question.shares(title)
+        words = [*title, *words_of(row)]
+        held, close = question.shares(words)
+        defines = is_definition and Passage(question, row).defines
+        totals[at] += held + close + _HALF * (titled + question.pair_share(words) + defines)
+        totals[at] += 1 / places[row] if row in places else 0.0
+    return {int(ascending[at]): float(totals[at]) for at in np.argsort(-totals, kind="stable")}
 
 
 class MatchStatistics(NamedTuple):
@@ -329,7 +355,7 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
             has_kind = any(part.casefold() not in text.casefold() for part in found)
             fits = passage.share(piece, above) / question.weight + _KIND * has_kind + _PLACE / (1 + place)
             # A definition begins with all that is to be defined, then says what it is.
-            if is_defined and (is_first and above >= terms.weights.keys() or _is_definition(sentence, piece, terms)):
+            if is_defined and passage.is_definition(piece, above, is_first=is_first):
                 fits += _DEFINES
             fits += _QUOTATION_BESIDE * question.pair_share(Tokenizer.words(sentence))
             fits += _PROSE * passage.is_prose(piece) - _HEADED * passage.is_heading(piece)
@@ -342,13 +368,6 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
                 superlative = most[0] if most is not None and is_compared else ""
                 best = Quotation(passage.quotation(whole), row, whole.begin, fits, lacks, superlative)
     return best
-
-
-def _is_definition(sentence: str, piece: TextPiece, terms: SnippetTerms) -> bool:
-    if not piece.terms >= terms.weights.keys():
-        return False
-    verb = _SAID.search(sentence)
-    return verb is not None and terms.terms_in(sentence[: verb.start()]) >= set(terms.weights)
 
 
 class SentenceContext(NamedTuple):
@@ -397,6 +416,18 @@ class Passage:
     def context_terms(self, piece: TextPiece, above: frozenset[str]) -> frozenset[str]:
         """Return the question's terms in a row, its header and title; for prose in the passage and its title."""
         return piece.terms | above if self.is_table else self._near | above
+
+    @property
+    def defines(self) -> bool:
+        """Whether one of its sentences says what the thing is that a question names."""
+        return any(self.is_definition(piece, above, is_first=is_first) for piece, above, is_first in self.sentences)
+
+    def is_definition(self, piece: TextPiece, above: frozenset[str], *, is_first: bool) -> bool:
+        """Return whether a sentence is the first under the thing as a title, or begins with it and says what it is."""
+        wanted, verb = self._terms.weights.keys(), _SAID.search(self.text, piece.begin, piece.end)
+        if not wanted or (is_first and above >= wanted):
+            return bool(wanted)
+        return verb is not None and self._terms.terms_in(self.text[piece.begin : verb.start()]) >= wanted
 
     def is_heading(self, piece: TextPiece) -> bool:
         """Return whether a sentence is only a heading."""

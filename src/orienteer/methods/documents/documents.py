@@ -27,18 +27,19 @@ from orienteer.graph.reserved import DOCUMENT, SEPARATOR, TABLE
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.methods.documents.abstention import (
+    BY_WORDS,
     DocumentsConfig,
     QuestionTerms,
+    evidence_order,
     match_statistics,
-    phrase_order,
     quoted,
     refusal,
     unquoted,
 )
 from orienteer.methods.documents.by_model import ModelAnswer, ModelReading
-from orienteer.protocols import LanguageModel, Method, Run
+from orienteer.protocols import LanguageModel, Method, Ranks, Run
 from orienteer.records import Citation, Question, Refusal, Result
-from orienteer.retrieval.graph_text import folded, place_in, present
+from orienteer.retrieval.graph_text import Folded, Presentation, folded, place_in, present
 from orienteer.retrieval.query import Spaces
 from orienteer.text.english import telling_words
 from orienteer.text.sentences import single_spaced
@@ -210,30 +211,34 @@ class Documents:
     # ------------------------------------------------------------------------------------------------------- passages
 
     def _ranked(self, question: Question, terms: QuestionTerms, run: Run) -> Result:
-        """Return the base's ranking, ordered by phrases and folded, with `k` passages if there are so many."""
+        """Return the passages that the base and searches by words find, in one order, and folded; `k` if there are so
+        many."""
         k, arrays = question.k, self._graph.arrays
         most = k + _MORE
+        rank = self._base.ranked if isinstance(self._base, Ranks) else self._base.retrieve
 
         @cache
         def words_of(row: int) -> list[str]:
             return Tokenizer.words(arrays.texts[row])
 
         while True:
-            result = self._base.retrieve(question.model_copy(update={"k": most}), run)
-            hits = result.hits
-            if self.config.phrases:
-                scores = np.array([hit.score for hit in hits], np.float64)
-                order = phrase_order(terms, np.array([arrays.row(hit.id) for hit in hits], np.int32), scores, words_of)
-                in_order = zip(order, scores, strict=True)  # the scores stay in order
-                hits = tuple(hits[place].model_copy(update={"score": float(score)}) for place, score in in_order)
-            if not self.config.folds:
-                return result.model_copy(update={"hits": hits[:k]})
-            by_row = {arrays.row(hit.id): hit for hit in hits}
-            groups = folded(self._graph, list(by_row), words_of)
-            if len(groups.rows) >= k or len(hits) < most or most >= _MOST * (k + _MORE):
-                alike = {row: tuple(arrays.ids[other] for other in others) for row, others in groups.alike.items()}
-                kept = (by_row[row].model_copy(update={"alike": alike.get(row, ())}) for row in groups.rows[:k])
-                return result.model_copy(update={"hits": tuple(kept)})
+            result = rank(question.model_copy(update={"k": most}), run)
+            hits = {arrays.row(hit.id): hit for hit in result.hits}
+            scores = {row: hit.score for row, hit in hits.items()}
+            if self.config.phrases and result.stopped_by == "finish":
+                mask = self._spaces.answers(question.node_types, question.where)
+                scores = evidence_order(terms, list(hits), mask, words_of)
+            rows = list(scores)[:most]
+            groups = folded(self._graph, rows, words_of) if self.config.folds else Folded(rows, {})
+            if len(groups.rows) >= k or len(scores) < most or most >= _MOST * (k + _MORE):
+                hit_of = Presentation(self._graph, question.text)
+                shown = (
+                    hit_of(row, score=scores[row], why=hits[row].why if row in hits else BY_WORDS).model_copy(
+                        update={"alike": tuple(arrays.ids[other] for other in groups.alike.get(row, ()))}
+                    )
+                    for row in groups.rows[:k]
+                )
+                return result.model_copy(update={"hits": tuple(shown)})
             most *= 2
 
     def _answered(self, terms: QuestionTerms, ranked: Result) -> Result:
