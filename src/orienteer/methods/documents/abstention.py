@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import get_close_matches
-from itertools import islice, takewhile
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -96,17 +96,19 @@ class QuestionTerms:
 
     def shares(self, words: Sequence[str]) -> tuple[float, float]:
         """Return the shares of the question, by idf, that are among some words, and within `_CLOSE` words of each."""
-        places = [(at, terms) for at, word in enumerate(words) if (terms := self.terms.terms_of(word))]
-        if not places:
-            return 0.0, 0.0
-        held = self.terms.weight(frozenset[str]().union(*(terms for _, terms in places)))
+        find, weight = self.terms.terms_of, self.terms.weight
+        known = {word: terms for word in set(words) if (terms := find(word))}
+        places = [(at, known[word]) for at, word in enumerate(words) if word in known]
         closest = 0.0
-        for first, (begin, _) in enumerate(places):
-            near = frozenset[str]().union(
-                *(terms for _, terms in takewhile(lambda place: place[0] <= begin + _CLOSE, islice(places, first, None)))
-            )
-            closest = max(closest, self.terms.weight(near))
-        return held / self.weight, closest / self.weight
+        for first, (begin, terms) in enumerate(places):
+            near = set(terms)
+            for at, others in islice(places, first + 1, None):
+                if at > begin + _CLOSE:
+                    break
+                near |= others
+            closest = max(closest, weight(near))
+        held = weight(set[str]().union(*known.values()))
+        return (held / self.weight, closest / self.weight) if known else (0.0, 0.0)
 
     def pair_share(self, words: Sequence[str]) -> float:
         """Return the share of the pairs that are adjacent among the words of a text, in that order."""
