@@ -257,7 +257,7 @@ class Documents:
         quotation = quoted(terms, rows) if self.config.quotes else None
         if quotation is None:
             return result
-        if self.config.abstains and (reserve := unquoted(statistics, quotation)) is not None:
+        if self.config.abstains and (reserve := unquoted(terms, statistics, quotation)) is not None:
             return result.model_copy(update={"refusal": reserve, "notes": (*result.notes, reserve.text)})
         citation = Citation(
             begin=0,
