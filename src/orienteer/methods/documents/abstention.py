@@ -182,8 +182,12 @@ def evidence_order(
         held, close = question.shares(words)
         defines = is_definition and Passage(question, row).defines
         totals[at] += held + close + _HALF * (titled + question.pair_share(words) + defines)
-        totals[at] += 1 / places[row] if row in places else 0.0
-    return {int(ascending[at]): float(totals[at]) for at in np.argsort(-totals, kind="stable")}
+        if row in places:
+            totals[at] += 1 / places[row]
+        elif not held:  # it shares stop words alone
+            totals[at] = -1
+    order = np.argsort(-totals, kind="stable")
+    return {int(ascending[at]): float(totals[at]) for at in order if totals[at] >= 0}
 
 
 class MatchStatistics(NamedTuple):
