@@ -166,10 +166,10 @@ class HybridSearcher:
     """BM25 and cosine in one score: a weighted sum, or a sum of reciprocal ranks.
 
     *linear*: `weight * b + (1 - weight) * d`, where b and d are BM25 and cosine, each moved and stretched so that the
-    lowest of the whole graph is 0 and the highest 1 (min-max). Of a row without a vector d is b: an edited text is found
-    by its words until it is embedded. The range is always that of the whole graph, so that a
-    score in a neighbourhood compares with a score outside it. A search is as exact as the search by vectors: it stops
-    as soon as no row outside the two lists can still reach the first `k`.
+    lowest of the whole graph is 0 and the highest 1 (min-max). Of a row without a vector d is b: an edited text is
+    found by its words until it is embedded. The range is always that of the whole graph, so that a score in a
+    neighbourhood compares with a score outside it. A search is as exact as the search by vectors: it stops as soon as
+    no row outside the two lists can still reach the first `k`.
 
     *rrf*: the sum of `1 / (60 + place)` over the two lists; places from 1 to 1,000.
     """

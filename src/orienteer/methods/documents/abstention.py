@@ -22,6 +22,7 @@ from orienteer.graph.reserved import CELLS
 from orienteer.graph.search import QueryWords
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
+from orienteer.index.searchers import Searcher
 from orienteer.options import Options
 from orienteer.records import Refusal
 from orienteer.retrieval.graph_text import TextPiece, centred, header_lines, pieces_of, snippet_terms
@@ -46,7 +47,7 @@ _LOOKED_AT = 200  # passages in which an identifier of several words is looked f
 _FIRST = 20  # passages that a search by words adds to those found
 _CLOSE = 12  # words apart
 _HALF = 0.5
-BY_WORDS = "fits by words"
+BY_WORDS = "fits by itself"
 """Why a passage was found that the base does not rank."""
 
 
@@ -155,19 +156,23 @@ def names_of(question: str) -> list[str]:
 
 
 def evidence_order(
-    question: QuestionTerms, found: Sequence[int], mask: Mask, words_of: Callable[[int], Sequence[str]]
+    question: QuestionTerms,
+    found: Sequence[int],
+    searchers: Sequence[Searcher],
+    mask: Mask,
+    words_of: Callable[[int], Sequence[str]],
 ) -> dict[int, float]:
-    """Return passages with their scores, best first: those `found`, best first, and the first ones by words.
+    """Return passages with their scores, best first: those `found`, best first, and the first ones of searches.
 
-    A score is a sum of shares of the question: by BM25 of its telling words and of all its words beside the best one,
-    by the telling words that the passage has, and has close together; 1 / place among those found; and half as much for
-    its words in the title, those side by side, and a definition. `mask`, (nodes,), is of the passages that may answer;
+    A score is a sum of shares: of the best score of each searcher; of the question's telling words that the passage
+    has, and has close together; 1 / place among those found; and half as much for words in the title, for words side by
+    side, and for a definition. `mask`, (nodes,), is of the passages that may answer;
     `words_of` returns the words of a row's text.
     """
     graph, text = question.graph, question.text
     places = {row: place for place, row in enumerate(found, 1)}
-    rows, searchers = set(found), [graph.arrays.searcher("lexical", telling=telling) for telling in (True, False)]
-    for searcher, query in product(searchers, dict.fromkeys((text, question.spelled))):
+    rows = set(found)
+    for searcher, query in product(dict.fromkeys(searchers), dict.fromkeys((text, question.spelled))):
         rows.update(searcher.search(query, _FIRST, mask=mask).rows.tolist())
     ascending = np.array(sorted(rows), np.int32)
     totals = np.zeros(len(ascending))
@@ -184,7 +189,7 @@ def evidence_order(
         totals[at] += held + close + _HALF * (titled + question.pair_share(words) + defines)
         if row in places:
             totals[at] += 1 / places[row]
-        elif not held:  # it shares stop words alone
+        elif not held and searchers[0] is not searchers[1]:  # it shares stop words alone
             totals[at] = -1
     order = np.argsort(-totals, kind="stable")
     return {int(ascending[at]): float(totals[at]) for at in order if totals[at] >= 0}

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from orienteer.agents.answer import answer
 from orienteer.display import counted
-from orienteer.errors import BadOption
+from orienteer.errors import BadOption, BudgetExhausted
 from orienteer.graph.reserved import DOCUMENT, SEPARATOR, TABLE
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
+from orienteer.index.searchers import Searcher, ranking_of
 from orienteer.methods.documents.abstention import (
     BY_WORDS,
     DocumentsConfig,
@@ -40,7 +41,7 @@ from orienteer.methods.documents.by_model import ModelAnswer, ModelReading
 from orienteer.protocols import LanguageModel, Method, Ranks, Run
 from orienteer.records import Citation, Question, Refusal, Result
 from orienteer.retrieval.graph_text import Folded, Presentation, folded, place_in, present
-from orienteer.retrieval.query import Spaces
+from orienteer.retrieval.query import OverBase, Spaces
 from orienteer.text.english import telling_words
 from orienteer.text.sentences import single_spaced
 from orienteer.text.tokenizer import Tokenizer
@@ -71,7 +72,22 @@ class Documents:
 
     @cached_property
     def _spaces(self) -> Spaces:
-        return Spaces(self._graph)
+        mode = self._base.base.config.mode if isinstance(self._base, OverBase) else "lexical"
+        return Spaces(self._graph, mode, telling=True)
+
+    def allowed(self, question: Question) -> Mask:
+        """Return the mask of the passages that may answer: (nodes,)."""
+        return self._spaces.answers(question.node_types, question.where)
+
+    def _searchers(self, terms: QuestionTerms, run: Run) -> tuple[Searcher, Searcher]:
+        """Return what passages are ordered by: twice words and meaning if the base goes by both, else the telling words
+        and all words of a question."""
+        spaces, searcher = self._spaces, self._graph.arrays.searcher
+        try:
+            spaces.pay(run, (terms.text, terms.spelled))
+        except BudgetExhausted:
+            return searcher("lexical", telling=True), searcher("lexical")
+        return spaces.searcher, searcher("lexical") if ranking_of(spaces.mode).kind == "lexical" else spaces.searcher
 
     @cached_property
     def _menus(self) -> frozenset[int]:
@@ -148,7 +164,7 @@ class Documents:
         started = time.perf_counter()
         if (query := asked_for(question.text)) is None:
             return None
-        documents = mentioning(self._graph, query, self._spaces.answers(question.node_types, question.where))
+        documents = mentioning(self._graph, query, self.allowed(question))
         if not documents.rows:
             return None
         result = self._list_of(question, query, documents, run)
@@ -226,8 +242,9 @@ class Documents:
             hits = {arrays.row(hit.id): hit for hit in result.hits}
             scores = {row: hit.score for row, hit in hits.items()}
             if self.config.phrases and result.stopped_by == "finish":
-                mask = self._spaces.answers(question.node_types, question.where)
-                scores = evidence_order(terms, list(hits), mask, words_of)
+                scores = evidence_order(
+                    terms, list(hits), self._searchers(terms, run), self.allowed(question), words_of
+                )
             rows = list(scores)[:most]
             groups = folded(self._graph, rows, words_of) if self.config.folds else Folded(rows, {})
             if len(groups.rows) >= k or len(scores) < most or most >= _MOST * (k + _MORE):
