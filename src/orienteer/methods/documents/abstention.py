@@ -31,7 +31,7 @@ from orienteer.text.tokenizer import Tokenizer
 
 READ = 5
 """Passages that are examined, the first of the ranking."""
-LEAST_HELD = 0.25
+LEAST_HELD = 0.16
 """Share of the question, by the idf of its telling words, that one passage and its title must have."""
 # How alike, by `difflib`, a word of the passages is to one that was mistyped, and its letters at least.
 _ALIKE, _LEAST_LETTERS = 0.8, 4
@@ -290,20 +290,15 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Z][\w'’.-]{0,60}\s+(?:[a-z]{1,3}\s+)?[A-Z][a-z][\w'’-]*|(?<=\bby )[A-Z][a-z]+")
-# What a question asks for, what a text has that answers it, and its name if there is no answer without it.
+_COUNTS = re.compile(
+    r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b", re.IGNORECASE
+)
+# What a question asks for, and what a text has that answers it. Only a count is nowhere said in other words.
 _ASKS = (
-    (
-        re.compile(r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b"),
-        _NUMBER,
-        "a number",
-    ),
-    (
-        re.compile(r"\b(?:price|cost|fee|tariff|rate|size|limit|maximum|minimum|default|amount|percentage)\b"),
-        _NUMBER,
-        "",
-    ),
-    (re.compile(r"\b(?:when|(?:what|which) (?:year|date|day|time|month))\b"), _DATE, "a date"),
-    (re.compile(r"\bwho(?:m|se)?\b"), _NAME, "a name"),
+    (_COUNTS, _NUMBER),
+    (re.compile(r"\b(?:price|cost|fee|tariff|rate|size|limit|maximum|minimum|default|amount|percentage)\b"), _NUMBER),
+    (re.compile(r"\b(?:when|(?:what|which) (?:year|date|day|time|month))\b"), _DATE),
+    (re.compile(r"\bwho(?:m|se)?\b"), _NAME),
 )
 # What having that is worth; all of the question's words together are worth 1.
 _KIND = 0.2
@@ -348,7 +343,7 @@ class Quotation(NamedTuple):
     """How well it fits, 1 for all of the question's words."""
     lacks: tuple[str, ...] = ()
     """Numbers, identifiers and months of the question that neither a row, its header and title have, or neither a
-    sentence nor its passage; and the kind of answer asked for, if it has none of that kind."""
+    sentence nor its passage; and `a number`, if one is asked for."""
     superlative: str = ""
     """If it is a row: a word of the question that asks to compare or add up rows."""
     missing: tuple[str, ...] = ()
@@ -366,8 +361,8 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
     if not question.weight:
         return None
     is_defined = _DEFINED.match(text) is not None
-    kinds = [(answer, name) for pattern, answer, name in _ASKS if pattern.search(text.casefold())]
-    best: tuple[float, Passage, SentenceContext, tuple[str, ...]] | None = None
+    kinds = [answer for pattern, answer in _ASKS if pattern.search(text.casefold())]
+    best: tuple[float, Passage, SentenceContext] | None = None
     for place, row in enumerate(rows[:READ]):
         passage = Passage(question, row)
         for candidate in passage.candidates():
@@ -376,19 +371,20 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
                 continue
             sentence = passage.text[piece.begin : piece.end]
             # What is asked for counts, apart from what the question says itself.
-            others = tuple(name for answer, name in kinds if not _says(answer, sentence, text))
-            has_kind = len(others) < len(kinds)
+            has_kind = any(_says(answer, sentence, text) for answer in kinds)
             fits = passage.share(piece, above) / question.weight + _KIND * has_kind + _PLACE / (1 + place)
             # A definition begins with all that is to be defined, then says what it is.
             fits += _DEFINES * (is_defined and passage.is_definition(*candidate))
             fits += _QUOTATION_BESIDE * question.pair_share(Tokenizer.words(sentence))
             if best is None or fits > best[0] + 1e-9:
-                best = fits, passage, candidate, others
+                best = fits, passage, candidate
     if best is None:
         return None
-    fits, passage, (piece, above, _), others = best
+    fits, passage, (piece, above, _) = best
     context = passage.context_terms(piece, above)
-    lacks = (*(word for word, term in question.needed.items() if term not in context), *filter(None, others))
+    lacks = tuple(word for word, term in question.needed.items() if term not in context)
+    if _COUNTS.search(text) and not _says(_NUMBER, passage.text[piece.begin : piece.end], text):
+        lacks = (*lacks, "a number")
     most = _MOST.search(text)
     is_compared = most is not None and passage.is_table and not terms.terms_in(most[0]) & passage.header
     superlative = most[0] if most is not None and is_compared else ""
