@@ -100,8 +100,10 @@ def test_the_first_word_of_a_sentence_is_no_name(question: str, names: list[str]
 
 def test_what_plain_words_put_first_is_not_drowned_by_what_names_lead_to(tmp_path: Path) -> None:
     """A walk comes to twenty notes that share a name with the one passage that has the question's words."""
-    notes = {f"note{at}.md": f"# Note {at}\n\nAda Holm met Noor Vik about matter {at}.\n" for at in range(20)}
-    graph = _built(tmp_path, {**notes, "rope.md": "# Ropes\n\nFrayed mooring ropes are spliced in the loft.\n"})
+    notes = "\n\n".join(f"# Note {at}\n\nAda Holm met Noor Vik about matter {at}." for at in range(20))
+    graph = _built(
+        tmp_path, {"notes.md": notes, "rope.md": "# Ropes\n\nFrayed mooring ropes are spliced in the loft.\n"}
+    )
     hits = Retriever(graph, "documents").search("Where does Ada Holm splice frayed mooring ropes?").hits
     assert hits[0].id == "rope.md#0"
 

@@ -10,7 +10,7 @@ gets its nearest passages.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from itertools import islice, pairwise, product
 from typing import NamedTuple
@@ -40,13 +40,14 @@ _PLAINLY = 2 / 3
 _TOKEN = re.compile(r"[\w][\w.'’/:-]*")
 IDENTIFIER = re.compile(r"\w*[a-z][A-Z]\w*|\w+(?:[_.]|::)\w[\w.:]*|[A-Z]{2,}\w*|\w*(?:[a-zA-Z]\d|\d[a-zA-Z])\w*")
 """`MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`"""
-_VERSION = re.compile(r"(?<=[A-Za-z])v?(?=\d)")
+_VERSION = re.compile(r"(?<=[A-Za-z]{2})v?(?=\d)")
 _ENDS = re.compile(r"[.:;!?…\n\"“”(–—]|\s[-*]\s")  # after these a sentence may begin
 _LONGEST_NAME = 200  # characters
 _LOOKED_AT = 200  # passages in which an identifier of several words is looked for
 _FIRST = 20  # passages that a search by words adds to those found
 _CLOSE = 12  # words apart
 _HALF = 0.5
+_NEARLY_ALL = 0.9
 BY_WORDS = "fits by itself"
 """Why a passage was found that the base does not rank."""
 
@@ -157,12 +158,17 @@ def names_of(question: str) -> list[str]:
 
 def evidence_order(
     question: QuestionTerms,
-    found: Sequence[int],
+    found: Mapping[int, float],
     searchers: Sequence[Searcher],
     mask: Mask,
     words_of: Callable[[int], Sequence[str]],
+    *,
+    are_entries: bool,
 ) -> dict[int, float]:
     """Return passages with their scores, best first: those `found`, best first, and the first ones of searches.
+
+    Of entries, passages that are documents by themselves, it is `found` as it is, unless the first of the others has
+    nearly all of the question close together: among those a question may go from one name to the next.
 
     A score is a sum of shares: of the best score of each searcher; of the question's telling words that the passage
     has, and has close together; 1 / place among those found; and half as much for words in the title, for words side by
@@ -175,7 +181,7 @@ def evidence_order(
     for searcher, query in product(dict.fromkeys(searchers), dict.fromkeys((text, question.spelled))):
         rows.update(searcher.search(query, _FIRST, mask=mask).rows.tolist())
     ascending = np.array(sorted(rows), np.int32)
-    totals = np.zeros(len(ascending))
+    totals, closest = np.zeros(len(ascending)), np.zeros(len(ascending))
     for searcher in searchers:
         scores = searcher.scores(question.spelled, ascending)
         totals += scores / (scores.max(initial=0) or 1.0)
@@ -184,14 +190,16 @@ def evidence_order(
         title = Tokenizer.words(graph.arrays.names[row])
         titled, _ = question.shares(title)
         words = [*title, *words_of(row)]
-        held, close = question.shares(words)
+        held, closest[at] = question.shares(words)
         defines = is_definition and Passage(question, row).defines
-        totals[at] += held + close + _HALF * (titled + question.pair_share(words) + defines)
+        totals[at] += held + closest[at] + _HALF * (titled + question.pair_share(words) + defines)
         if row in places:
             totals[at] += 1 / places[row]
         elif not held and searchers[0] is not searchers[1]:  # it shares stop words alone
             totals[at] = -1
     order = np.argsort(-totals, kind="stable")
+    if are_entries and (not len(order) or closest[order[0]] < _NEARLY_ALL):
+        return dict(found)
     return {int(ascending[at]): float(totals[at]) for at in order if totals[at] >= 0}
 
 

@@ -90,6 +90,12 @@ class Documents:
         return spaces.searcher, searcher("lexical") if ranking_of(spaces.mode).kind == "lexical" else spaces.searcher
 
     @cached_property
+    def _are_entries(self) -> bool:
+        """Whether most passages are whole documents, as in an encyclopedia."""
+        properties, rows = self._graph.arrays.properties, np.flatnonzero(self._spaces.passages).astype(np.int32)
+        return 2 * sum(bool(order) for order in properties.every("order", rows)) < len(rows)
+
+    @cached_property
     def _menus(self) -> frozenset[int]:
         """The rows of prose whose lines are short, and nearly all in many files or titles: they only lead elsewhere.
 
@@ -242,9 +248,8 @@ class Documents:
             hits = {arrays.row(hit.id): hit for hit in result.hits}
             scores = {row: hit.score for row, hit in hits.items()}
             if self.config.phrases and result.stopped_by == "finish":
-                scores = evidence_order(
-                    terms, list(hits), self._searchers(terms, run), self.allowed(question), words_of
-                )
+                searchers, allowed = self._searchers(terms, run), self.allowed(question)
+                scores = evidence_order(terms, scores, searchers, allowed, words_of, are_entries=self._are_entries)
             rows = list(scores)[:most]
             groups = folded(self._graph, rows, words_of) if self.config.folds else Folded(rows, {})
             if len(groups.rows) >= k or len(scores) < most or most >= _MOST * (k + _MORE):
