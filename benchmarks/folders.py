@@ -415,7 +415,11 @@ def is_gold(passage: Passage, gold: Gold) -> bool:
 
 def measured(asked: Asked, found: Found) -> dict[str, float]:
     """Return the figures of a question: of any, and of one that has an answer."""
-    row = {"seconds": found.seconds, "refused": float(found.is_refused)}
+    row = {
+        "seconds": found.seconds,
+        "refused": float(found.is_refused),
+        "answered": float(found.quotation is not None),
+    }
     if not asked.gold:
         return row
     places, files = ranks(asked, found, is_files=False), ranks(asked, found, is_files=True)
@@ -480,6 +484,7 @@ def table(asked: Sequence[Asked], scores: Mapping[str, Scores]) -> dict[str, Any
                 row[f"{measure} over {base.name}"] = list(mean_interval(differences(values, theirs)))
         row["refused, answerable"] = _share(one, "refused", its)
         row["refused, not answerable"] = _share(one, "refused", none)
+        row["answered, not answerable"] = _share(one, "answered", none)
         row["quoted"] = _share(one, "quoted", its)
         showing, holding = (sum(one.rows[each][figure] for each in its) for figure in ("showing", "holding"))
         row["excerpt shows"] = 100 * showing / holding if holding else None
@@ -500,8 +505,12 @@ def _share(scores: Scores, figure: str, ids: Sequence[str]) -> float | None:
 def show(title: str, rows: Mapping[str, Any]) -> None:
     """Print a table of every method."""
     print(f"\n{title}")
-    heads = ("refused, answerable", "refused, not answerable", "excerpt shows", "quoted", "p50 ms")
-    print(f"{'':16}" + "".join(f"{one:>22}" for one in MEASURES) + "  refused of answerable, of not; shows; quoted; ms")
+    heads = (
+        *("refused, answerable", "refused, not answerable", "answered, not answerable"),
+        *("excerpt shows", "quoted", "p50 ms"),
+    )
+    told = "  refused of answerable, of not; not answerable but quoted; shows; quoted; ms"
+    print(f"{'':16}" + "".join(f"{one:>22}" for one in MEASURES) + told)
     for label, row in rows.items():
         said = "".join(f"{_interval(row.get(one)):>22}" for one in MEASURES)
         rest = "".join("       -" if row[one] is None else f"{row[one]:8.1f}" for one in heads)

@@ -160,7 +160,10 @@ class Documents:
             return read.as_result(ranked, k)
         plain = listed or self._answered(terms, plain)
         notes = (*plain.notes, f"the model was not heard: {read.failure}")
-        return plain.model_copy(update={"trajectories": (*plain.trajectories, *read.trajectories), "notes": notes})
+        # That no sentence says it plainly refuses nothing that a model was to read: the note tells it.
+        refused = plain.refusal if plain.refusal is None or plain.refusal.kind != "not_understood" else None
+        trajectories = (*plain.trajectories, *read.trajectories)
+        return plain.model_copy(update={"trajectories": trajectories, "notes": notes, "refusal": refused})
 
     def _listed(self, question: Question, run: Run) -> Result | None:
         """Return the documents that a question asks for, or the base's ranking of a graph without passages."""
