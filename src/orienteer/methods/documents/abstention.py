@@ -291,25 +291,9 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
-_DATE = re.compile(
-    r"\b(?:1[5-9]\d\d|20\d\d|\d{1,2}[:.]\d\d|\d{1,2}(?:st|nd|rd|th)?)\b|\b(?:january|february|march|april|may|june|july|"
-    r"august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|"
-    r"summer|autumn|winter|morning|noon|evening|midnight|daily|weekly|every)\b",
-    re.IGNORECASE,
-)
-_NAME = re.compile(r"[A-Z][\w'’.-]{0,60}\s+(?:[a-z]{1,3}\s+)?[A-Z][a-z][\w'’-]*|(?<=\bby )[A-Z][a-z]+")
 _COUNTS = re.compile(
     r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b", re.IGNORECASE
 )
-# What a question asks for, and what a text has that answers it. Only a count is nowhere said in other words.
-_ASKS = (
-    (_COUNTS, _NUMBER),
-    (re.compile(r"\b(?:price|cost|fee|tariff|rate|size|limit|maximum|minimum|default|amount|percentage)\b"), _NUMBER),
-    (re.compile(r"\b(?:when|(?:what|which) (?:year|date|day|time|month))\b"), _DATE),
-    (re.compile(r"\bwho(?:m|se)?\b"), _NAME),
-)
-# What having that is worth; all of the question's words together are worth 1.
-_KIND = 0.2
 # The worth of a word that only the title above the sentence has.
 _ABOVE = 0.5
 # The worth of a word that only the rest of the passage has.
@@ -362,14 +346,13 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
     """Return the sentences or the table row of the first passages that fit a question best, or None without its words.
 
     They score the share of the question's telling words in them, by their idf; less for those in their title, in the
-    heading above or elsewhere in their passage. Word pairs in the question's order, the kind of answer (a number, a
-    date, a name) and the rank of their passage add to that. Of equals the first counts.
+    heading above or elsewhere in their passage. Word pairs in the question's order and the rank of their passage add to
+    that. Of equals the first counts.
     """
     text, terms = question.text, question.terms
     if not question.weight:
         return None
     is_defined = _DEFINED.match(text) is not None
-    kinds = [answer for pattern, answer in _ASKS if pattern.search(text.casefold())]
     best: tuple[float, Passage, SentenceContext] | None = None
     for place, row in enumerate(rows[:READ]):
         passage = Passage(question, row)
@@ -378,9 +361,7 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
             if not piece.terms and not above:
                 continue
             sentence = passage.text[piece.begin : piece.end]
-            # What is asked for counts, apart from what the question says itself.
-            has_kind = any(_says(answer, sentence, text) for answer in kinds)
-            fits = passage.share(piece, above) / question.weight + _KIND * has_kind + _PLACE / (1 + place)
+            fits = passage.share(piece, above) / question.weight + _PLACE / (1 + place)
             # A definition begins with all that is to be defined, then says what it is.
             fits += _DEFINES * (is_defined and passage.is_definition(*candidate))
             fits += _QUOTATION_BESIDE * question.pair_share(Tokenizer.words(sentence))
@@ -391,7 +372,8 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
     fits, passage, (piece, above, _) = best
     context = passage.context_terms(piece, above)
     lacks = tuple(word for word, term in question.needed.items() if term not in context)
-    if _COUNTS.search(text) and not _says(_NUMBER, passage.text[piece.begin : piece.end], text):
+    numbers = [match[0].casefold() for match in _NUMBER.finditer(passage.text[piece.begin : piece.end])]
+    if _COUNTS.search(text) and all(number in text.casefold() for number in numbers):
         lacks = (*lacks, "a number")
     most = _MOST.search(text)
     is_compared = most is not None and passage.is_table and not terms.terms_in(most[0]) & passage.header
@@ -405,11 +387,6 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
         superlative,
         question.missing(piece.terms | above),
     )
-
-
-def _says(answer: re.Pattern[str], sentence: str, question: str) -> bool:
-    """Return whether a sentence has an answer of a kind that the question does not say itself."""
-    return any(match[0].casefold() not in question.casefold() for match in answer.finditer(f" {sentence}"))
 
 
 class SentenceContext(NamedTuple):
