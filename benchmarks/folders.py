@@ -18,7 +18,8 @@ the same `part`, and of all where `any` is true, one suffices. `file 5` asks for
 that every span stands in its file as the product reads it.
 
 Each method is asked of a graph without vectors and of one with the local embedder, `minilm`. Peers over the same
-passages: bm25s with English stop words; and ripgrep, which ranks files by how many words of the question they hold.
+passages: SQLite's FTS5 with `porter`, bm25s with English stop words, and tantivy with its English stemmer, where they
+are installed; and ripgrep, which ranks files by how many words of the question they hold.
 Gains over the first method of the same graph are paired; all intervals are 95 %.
 
 With `--replies` a model answers: `documents` is asked 42 questions of the half that `--split` names, 30 with an answer
@@ -36,12 +37,13 @@ import json
 import random
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import sysconfig
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from pathlib import Path
@@ -74,7 +76,7 @@ SHAPES = (
     "not answerable",
 )
 METHODS = ("auto", "bm25", "hybrid", "sage", "hippo")
-PEERS = ("bm25s", "ripgrep")
+PEERS = ("fts5", "bm25s", "tantivy", "ripgrep")
 VARIANTS = ("plain", "minilm")
 K = 20
 MEASURES = ("top 1", "top 5", "top 20", "file 5")
@@ -275,25 +277,74 @@ def retrieving(graph: Graph, method: str) -> Method:
     return ask
 
 
-def bm25s(graph: Graph) -> Method:
-    """Return the library bm25s over the same passages, with its English stop words."""
-    import bm25s as engine
+Ranking = Callable[[str], Iterable[int]]
 
+
+def over(graph: Graph, index: Callable[[list[str]], Ranking]) -> Method:
+    """Return a peer that indexes the texts of the same passages and ranks them by their places."""
     passages = list(passages_of(graph))
-    index = engine.BM25()
-    index.index(
-        engine.tokenize([one.text for one in passages], stopwords="en", show_progress=False), show_progress=False
-    )
+    rank = index([one.text for one in passages])
 
     def ask(question: str) -> Found:
         started = time.perf_counter()
-        tokens = engine.tokenize([question], stopwords="en", show_progress=False)
-        rows, scores = index.retrieve(tokens, k=min(K, len(passages)), show_progress=False)
-        spent = time.perf_counter() - started
-        found = [passages[row] for row, score in zip(rows[0], scores[0], strict=True) if score > 0]
-        return Found(found, spent)
+        places = list(rank(question))
+        return Found([passages[place] for place in places], time.perf_counter() - started)
 
     return ask
+
+
+def fts5(texts: list[str]) -> Ranking:
+    """SQLite's FTS5 with the stemmer `porter`: any word of the question."""
+    table = sqlite3.connect(":memory:")
+    table.execute("CREATE VIRTUAL TABLE passages USING fts5(text, tokenize = 'porter unicode61')")
+    table.executemany("INSERT INTO passages(rowid, text) VALUES (?, ?)", enumerate(texts))
+    query = "SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?"
+
+    def rank(question: str) -> Iterable[int]:
+        words = " OR ".join(f'"{word}"' for word in _WORD.findall(question))
+        return [row for (row,) in table.execute(query, (words, K))]
+
+    return rank
+
+
+def bm25s(texts: list[str]) -> Ranking:
+    """The library bm25s with its English stop words."""
+    import bm25s as engine
+
+    index = engine.BM25()
+    index.index(engine.tokenize(texts, stopwords="en", show_progress=False), show_progress=False)
+
+    def rank(question: str) -> Iterable[int]:
+        tokens = engine.tokenize([question], stopwords="en", show_progress=False)
+        rows, scores = index.retrieve(tokens, k=min(K, len(texts)), show_progress=False)
+        return [int(row) for row, score in zip(rows[0], scores[0], strict=True) if score > 0]
+
+    return rank
+
+
+def tantivy(texts: list[str]) -> Ranking:
+    """Tantivy with its English stemmer: any word of the question."""
+    import tantivy as engine
+
+    fields = engine.SchemaBuilder()
+    fields.add_text_field("text", tokenizer_name="en_stem")
+    fields.add_unsigned_field("place", stored=True)
+    index = engine.Index(fields.build())
+    writer = index.writer()
+    for place, text in enumerate(texts):
+        writer.add_document(engine.Document(text=text, place=place))
+    writer.commit()
+    index.reload()
+    searcher = index.searcher()
+
+    def rank(question: str) -> Iterable[int]:
+        query = index.parse_query(" ".join(_WORD.findall(question.casefold())), ["text"])
+        return [searcher.doc(address)["place"][0] for _, address in searcher.search(query, K).hits]
+
+    return rank
+
+
+INDEXES = {"fts5": fts5, "bm25s": bm25s, "tantivy": tantivy}
 
 
 def ripgrep(folder: Path, program: str) -> Method:
@@ -327,12 +378,13 @@ def opened(bench: Bench, name: str, variant: str) -> Iterator[tuple[str, Method]
         if method in PEERS:
             if variant != bench.variants[0]:
                 continue
-            if method == "bm25s":
-                yield method, bm25s(graph)
-            elif program is None:
-                sys.stderr.write("ripgrep is not on PATH\n")
-            else:
-                yield method, ripgrep(bench.folder(name), program)
+            try:
+                if method in INDEXES:
+                    yield method, over(graph, INDEXES[method])
+                elif program is not None:
+                    yield method, ripgrep(bench.folder(name), program)
+            except ImportError as error:
+                sys.stderr.write(f"{method} is left out: {error}\n")
             continue
         if method == "hybrid" and variant == "plain":
             continue
@@ -363,7 +415,11 @@ def is_gold(passage: Passage, gold: Gold) -> bool:
 
 def measured(asked: Asked, found: Found) -> dict[str, float]:
     """Return the figures of a question: of any, and of one that has an answer."""
-    row = {"seconds": found.seconds, "refused": float(found.is_refused)}
+    row = {
+        "seconds": found.seconds,
+        "refused": float(found.is_refused),
+        "answered": float(found.quotation is not None),
+    }
     if not asked.gold:
         return row
     places, files = ranks(asked, found, is_files=False), ranks(asked, found, is_files=True)
@@ -428,6 +484,7 @@ def table(asked: Sequence[Asked], scores: Mapping[str, Scores]) -> dict[str, Any
                 row[f"{measure} over {base.name}"] = list(mean_interval(differences(values, theirs)))
         row["refused, answerable"] = _share(one, "refused", its)
         row["refused, not answerable"] = _share(one, "refused", none)
+        row["answered, not answerable"] = _share(one, "answered", none)
         row["quoted"] = _share(one, "quoted", its)
         showing, holding = (sum(one.rows[each][figure] for each in its) for figure in ("showing", "holding"))
         row["excerpt shows"] = 100 * showing / holding if holding else None
@@ -448,8 +505,12 @@ def _share(scores: Scores, figure: str, ids: Sequence[str]) -> float | None:
 def show(title: str, rows: Mapping[str, Any]) -> None:
     """Print a table of every method."""
     print(f"\n{title}")
-    heads = ("refused, answerable", "refused, not answerable", "excerpt shows", "quoted", "p50 ms")
-    print(f"{'':16}" + "".join(f"{one:>22}" for one in MEASURES) + "  refused of answerable, of not; shows; quoted; ms")
+    heads = (
+        *("refused, answerable", "refused, not answerable", "answered, not answerable"),
+        *("excerpt shows", "quoted", "p50 ms"),
+    )
+    told = "  refused of answerable, of not; not answerable but quoted; shows; quoted; ms"
+    print(f"{'':16}" + "".join(f"{one:>22}" for one in MEASURES) + told)
     for label, row in rows.items():
         said = "".join(f"{_interval(row.get(one)):>22}" for one in MEASURES)
         rest = "".join("       -" if row[one] is None else f"{row[one]:8.1f}" for one in heads)

@@ -37,6 +37,7 @@ from orienteer.graph.embedding import embed_graph
 from orienteer.graph.names import find_names
 from orienteer.graph.pieces.incidence import PIECE, lists_of, write_names
 from orienteer.graph.store import Graph
+from orienteer.index.bm25 import Mask
 from orienteer.index.embedders import open_embedder
 from orienteer.index.searchers import vote
 from orienteer.ingest.documents.config import BuildConfig
@@ -243,7 +244,7 @@ def _quotations(name: str, graph: Graph, steps: Iterable[Example]) -> dict[str, 
         if ">>" in step.question.text:  # a relation of Wikidata, not a question
             continue
         for label, withheld in (("", frozenset[str]()), (", gold withheld", frozenset(step.gold.nodes))):
-            result = Documents(graph, _Withholding(passages, withheld)).retrieve(step.question, Allowance())
+            result = _Quoting(graph, _Withholding(passages, withheld)).retrieve(step.question, Allowance())
             is_refused = result.refusal is not None and result.refusal.kind == "not_here"
             marks.setdefault(f"refused{label}", []).append(is_refused)
             marks.setdefault(f"quoted{label}", []).append(result.answer is not None)
@@ -261,12 +262,25 @@ class _Withholding:
     name = "withholding"
 
     def __init__(self, passages: Retriever, withheld: frozenset[str]) -> None:
-        self._passages, self._withheld = passages, withheld
+        self._passages, self.withheld = passages, withheld
 
     def retrieve(self, question: Question, run: Run) -> Result:
-        result = self._passages.ask(question.text, k=question.k + len(self._withheld))
-        hits = tuple(hit for hit in result.hits if hit.id not in self._withheld)
+        result = self._passages.ask(question.text, k=question.k + len(self.withheld))
+        hits = tuple(hit for hit in result.hits if hit.id not in self.withheld)
         return result.model_copy(update={"hits": hits[: question.k]})
+
+
+class _Quoting(Documents):
+    """`documents` over the passages that are not withheld."""
+
+    def __init__(self, graph: Graph, base: _Withholding) -> None:
+        super().__init__(graph, base)
+        self._rows = [graph.arrays.row(one) for one in base.withheld]
+
+    def allowed(self, question: Question) -> Mask:
+        mask = super().allowed(question).copy()
+        mask[self._rows] = False
+        return mask
 
 
 class Bench:

@@ -247,6 +247,14 @@ class Method(Protocol):
         """Return the evidence. A method never sees gold answers."""
 
 
+@runtime_checkable
+class Ranks(Protocol):
+    """A method that can rank without excerpts: whoever orders its hits anew shows those that are left."""
+
+    def ranked(self, question: Question, run: Run) -> Result:
+        """Return the result of `retrieve` with hits without a text."""
+
+
 class Reranked(NamedTuple):
     """A reranking, with its trajectories and notes."""
 

@@ -6,6 +6,7 @@ import pytest
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.errors import BadOption
 from orienteer.graph import Graph
+from orienteer.index.searchers import DenseSearcher, HybridSearcher
 from orienteer.records import Edge, Node
 
 WORDS = [f"word{number}" for number in range(60)]
@@ -76,6 +77,39 @@ def test_a_linear_search_is_the_weighed_sum_after_min_max_over_the_whole_graph(g
             assert len(set(found.rows.tolist())) == min(k, allowed.sum())
     rows = np.arange(NODES, dtype=np.int32)
     assert searcher.scores(query, rows) == pytest.approx(scores, abs=1e-5)
+
+
+class Without:
+    """The vectors of a graph without those of some rows, as after an edit."""
+
+    def __init__(self, index, lost):
+        self.index, self.lost = index, lost
+        self.rows = np.setdiff1d(index.rows, lost)
+        self.ends = index.ends
+
+    def scores(self, vector, rows, **options):
+        return np.where(np.isin(rows, self.lost), -1.0, self.index.scores(vector, rows, **options))
+
+    def search(self, vector, k, *, among=None, mask=None, best=1):
+        mask = (np.ones(NODES, bool) if mask is None else mask) & ~np.isin(np.arange(NODES), self.lost)
+        return self.index.search(vector, k, among=among, mask=mask, best=best)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("k", [1, 10, 300])
+def test_a_row_without_a_vector_is_ranked_by_its_words(graph, vectors, query, k):
+    lexical, cosines = words_and_cosines(graph, vectors, query)
+    lost = np.arange(3, NODES, 4, dtype=np.int32)
+    by_words = stretched(lexical, 0)
+    scores = 0.4 * by_words + 0.6 * stretched(cosines, cosines.min())
+    scores[lost] = by_words[lost]
+    whole = graph.arrays.searcher("hybrid", weight=0.4)
+    searcher = HybridSearcher(whole.lexical, DenseSearcher(Without(whole.dense.index, lost), whole.dense.encode))
+    found = searcher.search(query, k)
+    found_rows = np.flatnonzero(~np.isin(np.arange(NODES), lost) | (lexical > 0))
+    order = found_rows[np.lexsort((found_rows, -np.round(scores[found_rows], 6)))][:k]
+    assert found.scores == pytest.approx(scores[order], abs=1e-5)
+    assert searcher.scores(query, np.arange(NODES, dtype=np.int32)) == pytest.approx(scores, abs=1e-5)
 
 
 @pytest.mark.parametrize("query", QUERIES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,13 @@ def test_a_node_of_columns_may_be_repeated_as_it_is_and_not_otherwise(tmp_path: 
             builder.add_node(Node("a", "t", "A", "text", (), {"year": 2}))
 
 
-ONE_BY_ONE = "orienteer.ingest.tables.reader.NODE_ROWS"
+def take_one_row_at_a_time(patch: pytest.MonkeyPatch) -> None:
+    """Have all readers give batches of one row."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("orienteer.ingest") and "NODE_ROWS" in vars(module):
+            patch.setattr(module, "NODE_ROWS", 1)
+
+
 CELL = st.sampled_from(["", "7", "007", "1.5", "x", '{"a": 1}', "{no", " ", "n/a", "Rock", "é", "a|b"])
 HEADERS = st.sampled_from(["id,name,text,year", "id,type,name,score", "id,title,category,x", "id,name,synonyms,y"])
 
@@ -90,7 +97,7 @@ def test_any_table_gives_the_bytes_of_its_rows(
     (folder / "edges.csv").write_text("source,target,type\nn0,n0,same\n")
     by_columns = import_graph([folder / "nodes.csv", folder / "edges.csv"], folder / "columns")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ONE_BY_ONE, 1)
+        take_one_row_at_a_time(patch)
         by_rows = import_graph([folder / "nodes.csv", folder / "edges.csv"], folder / "rows")
     assert files(folder / "columns") == files(folder / "rows")
     assert by_columns.merged == by_rows.merged
@@ -129,7 +136,7 @@ def test_any_objects_give_the_bytes_of_their_rows(
     (folder / "edges.jsonl").write_text("".join(json.dumps({"source": 0, "target": 0}) + "\n"))
     by_columns = import_graph([folder / "nodes.jsonl", folder / "edges.jsonl"], folder / "columns")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ONE_BY_ONE, 1)
+        take_one_row_at_a_time(patch)
         by_rows = import_graph([folder / "nodes.jsonl", folder / "edges.jsonl"], folder / "rows")
     assert files(folder / "columns") == files(folder / "rows")
     assert by_columns.merged == by_rows.merged
@@ -160,7 +167,7 @@ def test_files_for_neo4j_admin_give_the_bytes_of_their_rows(
     (folder / "edges.csv").write_text(f":START_ID{space},:END_ID{space},:TYPE\nn0,n0,SAME\n")
     by_columns = import_graph([folder], folder / "columns")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("orienteer.ingest.formats.neo4j_admin.NODE_ROWS", 1)
+        take_one_row_at_a_time(patch)
         by_rows = import_graph([folder / "nodes.csv", folder / "edges.csv"], folder / "rows")
     assert files(folder / "columns") == files(folder / "rows")
     assert by_columns.merged == by_rows.merged

@@ -294,7 +294,9 @@ class Properties:
         for name, column in self._columns.items():
             at = int(column.rows.searchsorted(row))
             if at < len(column.rows) and column.rows[at] == row:
-                properties[name] = json.loads(self._values.raw(column.first + at))
+                properties[name] = json.loads(
+                    self._values.raw(column.first + at).decode()
+                )  # of bytes it takes twice as long
         return properties
 
     def column(self, name: str) -> tuple[Rows, list[bytes]]:

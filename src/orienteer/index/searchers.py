@@ -9,6 +9,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 from typing import Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -165,9 +166,10 @@ class HybridSearcher:
     """BM25 and cosine in one score: a weighted sum, or a sum of reciprocal ranks.
 
     *linear*: `weight * b + (1 - weight) * d`, where b and d are BM25 and cosine, each moved and stretched so that the
-    lowest of the whole graph is 0 and the highest 1 (min-max). The range is always that of the whole graph, so that a
-    score in a neighbourhood compares with a score outside it. A search is as exact as the search by vectors: it stops
-    as soon as no row outside the two lists can still reach the first `k`.
+    lowest of the whole graph is 0 and the highest 1 (min-max). Of a row without a vector d is b: an edited text is
+    found by its words until it is embedded. The range is always that of the whole graph, so that a score in a
+    neighbourhood compares with a score outside it. A search is as exact as the search by vectors: it stops as soon as
+    no row outside the two lists can still reach the first `k`.
 
     *rrf*: the sum of `1 / (60 + place)` over the two lists; places from 1 to 1,000.
     """
@@ -236,10 +238,9 @@ class HybridSearcher:
         wide = scale.high - scale.low
         # A node that is not measured may be nearer than all measured ones; clipping would tie all such nodes.
         most = 1 if self.lexical.index.measured is None else None
-        return (
-            words / scale.words if scale.words else np.zeros(len(words)),
-            ((near - scale.low) / wide).clip(0, most) if wide else np.zeros(len(near)),
-        )
+        by_words = words / scale.words if scale.words else np.zeros(len(words))
+        by_meaning = ((near - scale.low) / wide).clip(0, most) if wide else np.zeros(len(near))
+        return by_words, np.where(near <= _NO_VECTOR, by_words, by_meaning)
 
     def _joined(self, query: str, words: ScoredRows, near: ScoredRows) -> ScoredRows:
         """Return every row of either list, in row order, scored by both."""
@@ -261,7 +262,13 @@ class HybridSearcher:
         """
         highest = np.array([self._scales(query, self._scale).low if near is None else near])
         shares = self._stretched(query, words, highest)
-        return np.asarray(self.weight * shares[0] + (1 - self.weight) * shares[1])
+        reach = self.weight * shares[0] + (1 - self.weight) * shares[1]
+        return np.maximum(reach, shares[0]) if self._is_partial else np.asarray(reach)
+
+    @cached_property
+    def _is_partial(self) -> bool:
+        """Whether some rows have no vector."""
+        return len(self.dense.index.rows) < self.lexical.index.count
 
     def _scale(self, query: str, words: ScoredRows | None = None) -> Scale:
         """Measure the range of a query's scores by two searches of the whole graph; `words` may be the first."""
@@ -278,6 +285,7 @@ class HybridSearcher:
         return ScoredRows(rows.astype(np.int32), np.bincount(place, shares, minlength=len(rows)).astype(np.float64))
 
 
+_NO_VECTOR = -1.0  # its cosine
 _NOTHING = ScoredRows(np.zeros(0, np.int32), np.zeros(0, np.float64))
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from orienteer.graph.reserved import CONTENTS
 from orienteer.graph.store import Graph
 from orienteer.records import Direction, Edge, EdgeEnd, JsonValue, Kind, Question, Ranked, Source, Triple, WalkedEdge
@@ -176,6 +178,12 @@ def present(graph: Graph, row: int, *, score: float, query: str, votes: int | No
     return Presentation(graph, query)(row, score=score, votes=votes, why=why)
 
 
+def bare_hit(graph: Graph, row: int, *, score: float, why: str = "") -> Ranked:
+    """Return a hit without a text."""
+    arrays = graph.arrays
+    return Ranked(id=arrays.ids[row], type=arrays.type_at(row), name=arrays.names[row], score=score, why=why, text="")
+
+
 class Presentation:
     """Shows nodes as hits of one query. Passages share most of their words: each is looked up once for all hits."""
 
@@ -253,7 +261,7 @@ def snippet_terms(graph: Graph, words: Sequence[str]) -> SnippetTerms:
         terms = tokenizer.terms_of(word)
         return terms | {forms[word.casefold()]} if word.casefold() in forms else terms
 
-    return SnippetTerms(weights, terms_of)
+    return SnippetTerms(weights, terms_of, frozenset(form[0] for form in (*weights, *forms)))
 
 
 def present_all(graph: Graph, question: Question, reasons: Mapping[int, str]) -> tuple[Ranked, ...]:
@@ -339,6 +347,8 @@ class SnippetTerms:
     """By term: its idf."""
     terms: Callable[[str], Set[str]]
     """The terms of a word."""
+    letters: frozenset[str] = frozenset()
+    """What a word begins with that has a term, unless it has digits; empty for anything."""
     _known: dict[str, Set[str]] = field(default_factory=dict)
 
     def spans(self, text: str) -> list[tuple[int, int, Set[str]]]:
@@ -365,8 +375,15 @@ class SnippetTerms:
 
     def _terms_of(self, word: str) -> Set[str]:
         """Return the terms of the question that a word has, and remember them."""
-        terms = self._known[word] = self.weights.keys() & self.terms(word)
+        # A stem begins as its word does, and most words begin with no letter of the question: they need no stemming.
+        is_other = self.letters and word.isascii() and word.isalpha() and word[0].lower() not in self.letters
+        terms = self._known[word] = frozenset() if is_other else self.weights.keys() & self.terms(word)
         return terms
+
+    def terms_of(self, word: str) -> Set[str]:
+        """Return the terms of the question that a word has."""
+        terms = self._known.get(word)
+        return self._terms_of(word) if terms is None else terms
 
     def weight(self, terms: Set[str]) -> float:
         """Return the weight of some terms together."""
@@ -478,8 +495,12 @@ def folded(graph: Graph, rows: Sequence[int], words_of: Callable[[int], Sequence
 
     `words_of` returns the words of a row's text.
     """
-    is_contents = [bool(graph.arrays.properties.of(row).get(CONTENTS)) for row in rows]
-    order = sorted(range(len(rows)), key=lambda place: is_contents[place])
+    properties = graph.arrays.properties
+    flags = (
+        properties.values(CONTENTS, np.array(rows, np.int32)) if CONTENTS in properties.names else [False] * len(rows)
+    )
+    is_contents = list(map(bool, flags))
+    order = sorted(range(len(rows)), key=lambda place: bool(is_contents[place]))
     first: list[tuple[int, frozenset[tuple[str, ...]]]] = []
     alike: dict[int, list[int]] = {}
     for row in (rows[place] for place in order):
@@ -500,6 +521,8 @@ def shingles(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
 
 
 def _is_alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
-    if min(len(one), len(other)) < ALIKE * max(len(one), len(other)):  # it could not be reached
+    sizes = len(one), len(other)
+    if min(sizes) < ALIKE * max(sizes) or one.isdisjoint(other):  # it could not be reached
         return False
-    return len(one & other) / len(one | other) >= ALIKE
+    shared = len(one & other)
+    return shared / (sum(sizes) - shared) >= ALIKE

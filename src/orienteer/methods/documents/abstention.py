@@ -10,21 +10,22 @@ gets its nearest passages.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
+from itertools import islice, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from orienteer.graph.reserved import CELLS
 from orienteer.graph.search import QueryWords
 from orienteer.graph.store import Graph
-from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
+from orienteer.index.searchers import Searcher
 from orienteer.options import Options
 from orienteer.records import Refusal
-from orienteer.retrieval.graph_text import SnippetTerms, TextPiece, centred, header_lines, pieces_of, snippet_terms
+from orienteer.retrieval.graph_text import TextPiece, centred, header_lines, pieces_of, snippet_terms
 from orienteer.text.english import FORMS, STOP, language_words, telling_words
 from orienteer.text.tokenizer import Tokenizer
 
@@ -32,21 +33,23 @@ READ = 5
 """Passages that are examined, the first of the ranking."""
 LEAST_HELD = 0.16
 """Share of the question, by the idf of its telling words, that one passage and its title must have."""
-# Share of the question that may be absent if a sentence is quoted: of ten look-ups whose quotation was right none had
-# more, of questions in other words than the documents' most.
-_MOST_LACKING = 0.45
-# How alike, by `difflib`, a word of the passages is to one that was mistyped.
-_ALIKE = 0.8
+# How alike, by `difflib`, a word of the passages is to one that was mistyped, and its letters at least.
+_ALIKE, _LEAST_LETTERS = 0.8, 4
+# Share of the question's telling words, by number, that a quotation must hold, with the headings above it.
+_PLAINLY = 2 / 3
 _TOKEN = re.compile(r"[\w][\w.'’/:-]*")
 IDENTIFIER = re.compile(r"\w*[a-z][A-Z]\w*|\w+(?:[_.]|::)\w[\w.:]*|[A-Z]{2,}\w*|\w*(?:[a-zA-Z]\d|\d[a-zA-Z])\w*")
 """`MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`"""
+_VERSION = re.compile(r"(?<=[A-Za-z]{2})v?(?=\d)")
+_ENDS = re.compile(r"[.:;!?…\n\"“”(–—]|\s[-*]\s")  # after these a sentence may begin
 _LONGEST_NAME = 200  # characters
 _LOOKED_AT = 200  # passages in which an identifier of several words is looked for
-# What having all neighbours among the question's words side by side counts, added to the logarithm of a score: 1 to 4
-# are level on the open half of the questions of `benchmarks/folders.py`.
-_BESIDE = 1.0
-# The same for having all its telling words in the title.
-_TITLED = 1.0
+_FIRST = 20  # passages that a search by words adds to those found
+_CLOSE = 12  # words apart
+_HALF = 0.5
+_NEARLY_ALL = 0.9
+BY_WORDS = "fits by itself"
+"""Why a passage was found that the base does not rank."""
 
 
 class DocumentsConfig(Options):
@@ -76,22 +79,52 @@ class QuestionTerms:
 
     def __init__(self, graph: Graph, text: str) -> None:
         index, expand = graph.arrays.text_index, graph.arrays.tokenizer.expand
-        self.graph, self.text, self.words = graph, text, telling_words(text)
+        self.graph, self.text = graph, text
+        words = telling_words(text)
+        # A word is absent if no text has any form of it; of a word like `10ms` its parts are not enough.
+        self.absent = tuple(
+            word
+            for word in dict.fromkeys(words)
+            if all(index.posting(expand(form)[0]) is None for form in (word, *FORMS.get(word, ())))
+        )
+        """Its telling words that no passage has."""
+        spellings = graph.arrays.name_index.spellings
+        self.near = {word: near[0] for word in self.absent if (near := spellings(word, most=1))}
+        """By absent word: the word of a title or a name that it is nearly spelled like."""
+        self.spelled = re.sub(r"\w+", lambda word: self.near.get(word[0].casefold(), word[0]), text)
+        """The question with those words in their place."""
+        self.words = [self.near.get(word, word) for word in words]
+        """Its telling words, as they are spelled there."""
         self.names = names_of(text)
         self.pairs = frozenset(zip(self.words, self.words[1:], strict=False))
         """The neighbours among the telling words, two by two; stop words between them do not count."""
         self.terms = snippet_terms(graph, self.words)
         self.weight = self.terms.weight(self.terms.weights.keys())
         """The idf of all its terms together."""
-        # A word is absent if no text has any form of it; of a word like `10ms` its parts are not enough.
-        self.absent = tuple(
-            word
-            for word in dict.fromkeys(self.words)
-            if all(index.posting(expand(form)[0]) is None for form in (word, *FORMS.get(word, ())))
-        )
         measures = (word for word in self.words if _DIGIT.search(word) or word in _MONTHS)
         self.needed = {word: expand(word)[0] for word in measures if index.posting(expand(word)[0]) is not None}
         """Its numbers, identifiers and months, each with the term that it is found by."""
+
+    def missing(self, terms: Set[str]) -> tuple[str, ...]:
+        """Return the telling words, each once, of which none of these terms is one."""
+        find = self.terms.terms_of
+        return tuple(word for word in dict.fromkeys(self.words) if terms.isdisjoint(find(word)))
+
+    def shares(self, words: Sequence[str]) -> tuple[float, float]:
+        """Return the shares of the question, by idf, that are among some words, and within `_CLOSE` words of each."""
+        find, weight = self.terms.terms_of, self.terms.weight
+        known = {word: terms for word in set(words) if (terms := find(word))}
+        places = [(at, known[word]) for at, word in enumerate(words) if word in known]
+        closest = 0.0
+        for first, (begin, terms) in enumerate(places):
+            near = set(terms)
+            for at, others in islice(places, first + 1, None):
+                if at > begin + _CLOSE:
+                    break
+                near |= others
+            closest = max(closest, weight(near))
+        held = weight(set[str]().union(*known.values()))
+        return (held / self.weight, closest / self.weight) if known else (0.0, 0.0)
 
     def pair_share(self, words: Sequence[str]) -> float:
         """Return the share of the pairs that are adjacent among the words of a text, in that order."""
@@ -112,36 +145,62 @@ def names_of(question: str) -> list[str]:
     tokens = [token for token in _TOKEN.finditer(question) if len(token[0]) <= _LONGEST_NAME]
     is_lower = 2 * sum(token[0][0].islower() for token in tokens) >= len(tokens)
     has_capitals = is_lower and language_words(Tokenizer.words(question)) in (STOP, frozenset())
-    names, begins = [], True
+    names, end = list[str](), 0
     for token in tokens:
         word = re.sub(r"['’]s?$", "", token[0].rstrip(".'’/:-"))
+        begins = not end or _ENDS.search(question, end, token.start()) is not None
         is_name = has_capitals and not begins and word[:1].isupper() and word.casefold() not in STOP
         if is_name or (IDENTIFIER.fullmatch(word) and (is_lower or not word.isupper())):
             names.append(word)
-        begins = token[0][-1] in ".:" or question[token.end() : token.end() + 1] in ("?", "!")
+        end = token.start() + len(token[0].rstrip(".:"))
     return list(dict.fromkeys(names))
 
 
-def phrase_order(
-    question: QuestionTerms, rows: Rows, scores: NDArray[np.float64], words_of: Callable[[int], Sequence[str]]
-) -> list[int]:
-    """Return the indices of `rows` in order: scores, raised by the question's phrases and by its words in the title.
+def evidence_order(
+    question: QuestionTerms,
+    found: Mapping[int, float],
+    searchers: Sequence[Searcher],
+    mask: Mask,
+    words_of: Callable[[int], Sequence[str]],
+    *,
+    are_entries: bool,
+) -> dict[int, float]:
+    """Return passages with their scores, best first: those `found`, best first, and the first ones of searches.
 
-    `rows` and `scores`, above 0, are (n,); `words_of` returns the words of a row's text. Ties keep their order.
+    Of entries, passages that are documents by themselves, it is `found` as it is, unless the first of the others has
+    nearly all of the question close together: among those a question may go from one name to the next.
+
+    A score is a sum of shares: of the best score of each searcher; of the question's telling words that the passage
+    has, and has close together; 1 / place among those found; and half as much for words in the title, for words side by
+    side, and for a definition. `mask`, (nodes,), is of the passages that may answer;
+    `words_of` returns the words of a row's text.
     """
-    if not len(rows):
-        return []
-    bonuses = []
-    for row in rows.tolist():
-        title = question.graph.arrays.names[row]
-        titled = question.terms.weight(question.terms.terms_in(title)) / question.weight if question.weight else 0.0
-        beside = question.pair_share([*Tokenizer.words(title), *words_of(row)])
-        bonuses.append(_TITLED * titled + _BESIDE * beside)
-    values = np.log(scores.clip(min=np.finfo(np.float64).tiny)) + np.array(bonuses)
-    return [int(place) for place in np.argsort(-values, kind="stable")]
-
-
-# ---------------------------------------------------------------------------------------------------------- abstention
+    graph, text = question.graph, question.text
+    places = {row: place for place, row in enumerate(found, 1)}
+    rows = set(found)
+    for searcher, query in product(dict.fromkeys(searchers), dict.fromkeys((text, question.spelled))):
+        rows.update(searcher.search(query, _FIRST, mask=mask).rows.tolist())
+    ascending = np.array(sorted(rows), np.int32)
+    totals, closest = np.zeros(len(ascending)), np.zeros(len(ascending))
+    for searcher in searchers:
+        scores = searcher.scores(question.spelled, ascending)
+        totals += scores / (scores.max(initial=0) or 1.0)
+    is_definition = _DEFINED.match(text) is not None
+    for at, row in enumerate(ascending.tolist()):
+        title = Tokenizer.words(graph.arrays.names[row])
+        titled, _ = question.shares(title)
+        words = [*title, *words_of(row)]
+        held, closest[at] = question.shares(words)
+        defines = is_definition and Passage(question, row).defines
+        totals[at] += held + closest[at] + _HALF * (titled + question.pair_share(words) + defines)
+        if row in places:
+            totals[at] += 1 / places[row]
+        elif not held and searchers[0] is not searchers[1]:  # it shares stop words alone
+            totals[at] = -1
+    order = np.argsort(-totals, kind="stable")
+    if are_entries and (not len(order) or closest[order[0]] < _NEARLY_ALL):
+        return dict(found)
+    return {int(ascending[at]): float(totals[at]) for at in order if totals[at] >= 0}
 
 
 class MatchStatistics(NamedTuple):
@@ -154,26 +213,25 @@ class MatchStatistics(NamedTuple):
     unknown: tuple[str, ...]
     """Its names and identifiers that occur nowhere in the graph, as the question writes them."""
     near: tuple[str, ...]
-    """Words of the passages that are spelled nearly like an absent one."""
-    lacking: float = 0.0
-    """The share of the question, as much as an absent word may weigh, that is absent and was not mistyped."""
+    """Words of titles, of names and of the passages that are spelled nearly like an absent one."""
+    mistyped: frozenset[str] = frozenset()
+    """The absent words that have such a one."""
 
 
 def match_statistics(question: QuestionTerms, rows: Sequence[int]) -> MatchStatistics:
     """Return the statistics of the match between a question and the first passages."""
     graph, terms, absent = question.graph, question.terms, question.absent
     texts = [f"{graph.arrays.names[row]}\n{graph.arrays.texts[row]}" for row in rows[:READ]]
-    spellings = sorted({word for text in texts for word in Tokenizer.words(text)}) if absent else []
-    alike = {word: get_close_matches(word, spellings, 1, _ALIKE) for word in absent if len(word) >= 4}
-    near = {word: spelled[0] for word, spelled in alike.items() if spelled}
+    others = [word for word in absent if word not in question.near and len(word) >= _LEAST_LETTERS]
+    here = sorted({word for text in texts for word in Tokenizer.words(text)}) if others else []
+    spelled = {word: get_close_matches(word, here, 1, _ALIKE) for word in others}
+    near = {**question.near, **{word: alike[0] for word, alike in spelled.items() if alike}}
     rarest = float(np.log1p(len(graph)))  # the weight of a word that no passage has
     total = question.weight + rarest * (len(absent) - len(near))
     best = max((terms.weight(terms.terms_in(text)) for text in texts), default=0)
     unknown = tuple(name for name in question.names if _is_unknown(graph, name, absent, near))
-    lacking = rarest * (len(absent) - len(near)) / total if total else 1.0
-    return MatchStatistics(
-        best / total if total else 0.0, absent, unknown, tuple(dict.fromkeys(near.values())), lacking
-    )
+    held = best / total if total else 0.0
+    return MatchStatistics(held, absent, unknown, tuple(dict.fromkeys(near.values())), frozenset(near))
 
 
 def _is_unknown(graph: Graph, name: str, absent: Collection[str], mistyped: Collection[str]) -> bool:
@@ -182,7 +240,9 @@ def _is_unknown(graph: Graph, name: str, absent: Collection[str], mistyped: Coll
     if not set(words).isdisjoint(mistyped):
         return False
     if not set(words).isdisjoint(absent):
-        return True
+        # `GPLv2` is GPL-2, and `Python3` Python 3.
+        apart = QueryWords(graph.arrays, _VERSION.sub(" ", name))
+        return name == apart.query or bool(apart.absent) or not len(apart.full_in(None))
     if len(words) == 1 or not IDENTIFIER.fullmatch(name):
         return False
     # The graph has all parts of the name: are they ever together?
@@ -204,54 +264,36 @@ def refusal(statistics: MatchStatistics) -> Refusal | None:
     return Refusal(kind="not_here", words=words, near=statistics.near, text=f"nothing here answers this{absent}")
 
 
-def unquoted(statistics: MatchStatistics, quotation: Quotation) -> Refusal | None:
+def unquoted(question: QuestionTerms, statistics: MatchStatistics, quotation: Quotation) -> Refusal | None:
     """Return the reason to list passages and quote no sentence, or None if it may be quoted."""
-    # A quotation looks like an answer. There is none if much of the question is absent, if the sentence lacks a number
-    # or a month of the question, and if rows would have to be compared.
-    if statistics.lacking >= _MOST_LACKING:
-        words, why = statistics.absent, f"not in these documents: {', '.join(statistics.absent)}"
-    elif quotation.lacks:
-        words, why = quotation.lacks, f"the sentence that fits best is not about {', '.join(quotation.lacks)}"
-    elif quotation.superlative:
-        words, why = (quotation.superlative,), f"rows are not compared or added up here ({quotation.superlative})"
-        return Refusal(kind="unsupported", words=words, text=f"no row is quoted: {why}")
-    else:
+    # A quotation looks like an answer. There is none if it lacks more than a third of the question's words, or a number
+    # or a month of it, and if rows would have to be compared.
+    if quotation.superlative:
+        why = f"no row is quoted: rows are not compared or added up here ({quotation.superlative})"
+        return Refusal(kind="unsupported", words=(quotation.superlative,), text=why)
+    lacks, missing = quotation.lacks, [word for word in quotation.missing if word not in statistics.mistyped]
+    if len(missing) > (1 - _PLAINLY) * len(set(question.words)):
+        lacks = tuple(dict.fromkeys((*lacks, *missing)))
+    if not lacks:
         return None
-    return Refusal(kind="not_understood", words=words, near=statistics.near, text=f"no sentence is quoted: {why}")
+    absent = f"; not in these documents: {', '.join(statistics.absent)}" if statistics.absent else ""
+    text = f"nothing here says this plainly: the sentence that fits best lacks {', '.join(lacks)}{absent}"
+    return Refusal(kind="not_understood", words=lacks, near=statistics.near, text=text)
 
 
 # ----------------------------------------------------------------------------------------------------------- quotation
 
 LONGEST = 400
 """Characters of a quotation."""
-_WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(
     r"(?<![\w.])\d[\d.,]*(?![\w(])|\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|"
     r"fifty|hundred|thousand|million|dozen|twice|once)\b",
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
-_MARKS = ".,:;!?()[]\"'“”‘’"
-_LEAST_WORDS = 4
-_DATE = re.compile(
-    r"\b(?:1[5-9]\d\d|20\d\d|\d{1,2}[:.]\d\d|\d{1,2}(?:st|nd|rd|th)?)\b|\b(?:january|february|march|april|may|june|july|"
-    r"august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|"
-    r"summer|autumn|winter|morning|noon|evening|midnight|daily|weekly|every)\b",
-    re.IGNORECASE,
+_COUNTS = re.compile(
+    r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b", re.IGNORECASE
 )
-_NAME = re.compile(r"[A-Z][\w'’.-]{0,60}\s+(?:[a-z]{1,3}\s+)?[A-Z][a-z][\w'’-]*|(?<=\bby )[A-Z][a-z]+")
-# What a question asks for, and what a text has that answers it.
-_ASKS = (
-    (
-        re.compile(r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b"),
-        _NUMBER,
-    ),
-    (re.compile(r"\b(?:price|cost|fee|tariff|rate|size|limit|maximum|minimum|default|amount|percentage)\b"), _NUMBER),
-    (re.compile(r"\b(?:when|(?:what|which) (?:year|date|day|time|month))\b"), _DATE),
-    (re.compile(r"\bwho(?:m|se)?\b"), _NAME),
-)
-# What having that is worth; all of the question's words together are worth 1.
-_KIND = 0.2
 # The worth of a word that only the title above the sentence has.
 _ABOVE = 0.5
 # The worth of a word that only the rest of the passage has.
@@ -262,10 +304,6 @@ _PLACE = 0.3
 _QUOTATION_BESIDE = 0.3
 # A line that is a heading if it is no more than this and has no number.
 _HEADING = re.compile(r"[^.!?:;]{1,60}")
-# What is subtracted for a mere heading.
-_HEADED = 1.0
-# What is subtracted for each number, identifier or month of the question that a sentence's context lacks.
-_LACKING = 0.3
 # Without May, which is a verb too.
 _MONTHS = frozenset(
     ["january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december"]
@@ -274,8 +312,6 @@ _MONTHS = frozenset(
 _MOST = re.compile(
     r"\b(?:most|least|fewest|best|worst|latest|total|sum|average|mean|altogether|[a-z]{3,}(?<!inter)(?<!requ)(?<!for)est)\b"
 )
-# What is added for prose; a fragment or a line of code gets nothing.
-_PROSE = 0.1
 _SAID = re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|denotes)\b|[:–—-]")
 _DEFINED = re.compile(
     r"^\s*+(?:(?:what|who)(?:'s| is| are| was| were| does| do)\b(?!.*\b(?:of|in|for|by|at|from|with)\b)"
@@ -287,7 +323,7 @@ _DEFINES = 0.6
 
 
 class Quotation(NamedTuple):
-    """A sentence or a row of a passage, word for word."""
+    """A sentence, two in a row, or a row of a table, word for word."""
 
     text: str
     """As a person reads it: of a row its cells, each with its column."""
@@ -299,56 +335,58 @@ class Quotation(NamedTuple):
     """How well it fits, 1 for all of the question's words."""
     lacks: tuple[str, ...] = ()
     """Numbers, identifiers and months of the question that neither a row, its header and title have, or neither a
-    sentence nor its passage."""
+    sentence nor its passage; and `a number`, if one is asked for."""
     superlative: str = ""
     """If it is a row: a word of the question that asks to compare or add up rows."""
+    missing: tuple[str, ...] = ()
+    """The telling words that neither it nor what is above it has."""
 
 
 def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
-    """Return the sentence or table row of the first passages that fits a question best, or None without its words.
+    """Return the sentences or the table row of the first passages that fit a question best, or None without its words.
 
-    A sentence scores the share of the question's telling words in it, by their idf; less for those in its title, in the
-    heading above it or elsewhere in its passage. Word pairs in the question's order, the kind of answer (a number, a
-    date, a name) and the rank of its passage add to that. Of equals the first counts.
+    They score the share of the question's telling words in them, by their idf; less for those in their title, in the
+    heading above or elsewhere in their passage. Word pairs in the question's order and the rank of their passage add to
+    that. Of equals the first counts.
     """
     text, terms = question.text, question.terms
     if not question.weight:
         return None
     is_defined = _DEFINED.match(text) is not None
-    kinds = [answer for pattern, answer in _ASKS if pattern.search(text.casefold())]
-    most = _MOST.search(text)
-    best: Quotation | None = None
+    best: tuple[float, Passage, SentenceContext] | None = None
     for place, row in enumerate(rows[:READ]):
         passage = Passage(question, row)
-        for piece, above, is_first in passage.sentences:
+        for candidate in passage.candidates():
+            piece, above, _ = candidate
             if not piece.terms and not above:
                 continue
             sentence = passage.text[piece.begin : piece.end]
-            # What is asked for counts, apart from what the question says itself.
-            found = (match[0] for answer in kinds for match in answer.finditer(f" {sentence}"))
-            has_kind = any(part.casefold() not in text.casefold() for part in found)
-            fits = passage.share(piece, above) / question.weight + _KIND * has_kind + _PLACE / (1 + place)
+            fits = passage.share(piece, above) / question.weight + _PLACE / (1 + place)
             # A definition begins with all that is to be defined, then says what it is.
-            if is_defined and (is_first and above >= terms.weights.keys() or _is_definition(sentence, piece, terms)):
-                fits += _DEFINES
+            fits += _DEFINES * (is_defined and passage.is_definition(*candidate))
             fits += _QUOTATION_BESIDE * question.pair_share(Tokenizer.words(sentence))
-            fits += _PROSE * passage.is_prose(piece) - _HEADED * passage.is_heading(piece)
-            context = passage.context_terms(piece, above)
-            lacks = tuple(word for word, term in question.needed.items() if term not in context)
-            fits -= _LACKING * len(lacks)
-            if best is None or fits > best.score + 1e-9:
-                whole = passage.with_context(piece)
-                is_compared = most is not None and passage.is_table and not terms.terms_in(most[0]) & passage.header
-                superlative = most[0] if most is not None and is_compared else ""
-                best = Quotation(passage.quotation(whole), row, whole.begin, fits, lacks, superlative)
-    return best
-
-
-def _is_definition(sentence: str, piece: TextPiece, terms: SnippetTerms) -> bool:
-    if not piece.terms >= terms.weights.keys():
-        return False
-    verb = _SAID.search(sentence)
-    return verb is not None and terms.terms_in(sentence[: verb.start()]) >= set(terms.weights)
+            if best is None or fits > best[0] + 1e-9:
+                best = fits, passage, candidate
+    if best is None:
+        return None
+    fits, passage, (piece, above, _) = best
+    context = passage.context_terms(piece, above)
+    lacks = tuple(word for word, term in question.needed.items() if term not in context)
+    numbers = [match[0].casefold() for match in _NUMBER.finditer(passage.text[piece.begin : piece.end])]
+    if _COUNTS.search(text) and all(number in text.casefold() for number in numbers):
+        lacks = (*lacks, "a number")
+    most = _MOST.search(text)
+    is_compared = most is not None and passage.is_table and not terms.terms_in(most[0]) & passage.header
+    superlative = most[0] if most is not None and is_compared else ""
+    return Quotation(
+        passage.quotation(piece),
+        passage.row,
+        piece.begin,
+        fits,
+        lacks,
+        superlative,
+        question.missing(piece.terms | above),
+    )
 
 
 class SentenceContext(NamedTuple):
@@ -398,25 +436,31 @@ class Passage:
         """Return the question's terms in a row, its header and title; for prose in the passage and its title."""
         return piece.terms | above if self.is_table else self._near | above
 
+    def candidates(self) -> Iterator[SentenceContext]:
+        """Yield what may be quoted: each sentence, or row, and each two sentences in a row."""
+        yield from self.sentences[:1]
+        for one, other in pairwise(self.sentences):
+            if not self.is_table and other.piece.end - one.piece.begin <= LONGEST:
+                terms = one.piece.terms | other.piece.terms
+                yield one._replace(piece=TextPiece(one.piece.begin, other.piece.end, terms))
+            yield other
+
+    @property
+    def defines(self) -> bool:
+        """Whether one of its sentences says what the thing is that a question names."""
+        return any(self.is_definition(*sentence) for sentence in self.sentences)
+
+    def is_definition(self, piece: TextPiece, above: frozenset[str], is_first: bool) -> bool:
+        """Return whether a sentence is the first under the thing as a title, or begins with it and says what it is."""
+        wanted, verb = self._terms.weights.keys(), _SAID.search(self.text, piece.begin, piece.end)
+        if not wanted or (is_first and above >= wanted):
+            return bool(wanted)
+        return verb is not None and self._terms.terms_in(self.text[piece.begin : verb.start()]) >= wanted
+
     def is_heading(self, piece: TextPiece) -> bool:
         """Return whether a sentence is only a heading."""
         text = self.text[piece.begin : piece.end]
         return not self._columns and _HEADING.fullmatch(text) is not None and not _DIGIT.search(text)
-
-    def is_prose(self, piece: TextPiece) -> bool:
-        """Return whether a sentence has at least four parts, and at least half of them are words."""
-        parts = self.text[piece.begin : piece.end].split()
-        return len(parts) >= _LEAST_WORDS and sum(part.strip(_MARKS).isalpha() for part in parts) >= len(parts) / 2
-
-    def with_context(self, piece: TextPiece) -> TextPiece:
-        """Return a sentence, together with the one before it if it has no words but the question's own."""
-        words = _WORD.findall(self.text[piece.begin : piece.end])
-        wanted, find = self._terms.weights.keys(), self._terms.terms
-        says_more = any(not wanted & find(word) and word.casefold() not in STOP for word in words)
-        before = [other for other, *_ in self.sentences if other.end <= piece.begin]
-        if self._columns or says_more or not before:
-            return piece
-        return TextPiece(before[-1].begin, piece.end, piece.terms | before[-1].terms)
 
     def share(self, piece: TextPiece, above: frozenset[str]) -> float:
         """Return the weight of the question's terms in a sentence; those above and near it count less."""

@@ -22,26 +22,28 @@ from numpy.typing import NDArray
 
 from orienteer.agents.answer import answer
 from orienteer.display import counted
-from orienteer.errors import BadOption
+from orienteer.errors import BadOption, BudgetExhausted
 from orienteer.graph.reserved import DOCUMENT, SEPARATOR, TABLE
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
+from orienteer.index.searchers import Searcher, ranking_of
 from orienteer.methods.documents.abstention import (
+    BY_WORDS,
     READ,
     DocumentsConfig,
     QuestionTerms,
+    evidence_order,
     match_statistics,
-    phrase_order,
     quoted,
     refusal,
     unquoted,
 )
 from orienteer.methods.documents.by_model import ModelAnswer, ModelReading
 from orienteer.methods.documents.rows import TableRows
-from orienteer.protocols import LanguageModel, Method, Run
+from orienteer.protocols import LanguageModel, Method, Ranks, Run
 from orienteer.records import Citation, Question, Refusal, Result
-from orienteer.retrieval.graph_text import folded, place_in, present
-from orienteer.retrieval.query import Spaces
+from orienteer.retrieval.graph_text import Folded, Presentation, folded, place_in, present
+from orienteer.retrieval.query import OverBase, Spaces
 from orienteer.text.english import telling_words
 from orienteer.text.sentences import single_spaced
 from orienteer.text.tokenizer import Tokenizer
@@ -72,7 +74,28 @@ class Documents:
 
     @cached_property
     def _spaces(self) -> Spaces:
-        return Spaces(self._graph)
+        mode = self._base.base.config.mode if isinstance(self._base, OverBase) else "lexical"
+        return Spaces(self._graph, mode, telling=True)
+
+    def allowed(self, question: Question) -> Mask:
+        """Return the mask of the passages that may answer: (nodes,)."""
+        return self._spaces.answers(question.node_types, question.where)
+
+    def _searchers(self, terms: QuestionTerms, run: Run) -> tuple[Searcher, Searcher]:
+        """Return what passages are ordered by: twice words and meaning if the base goes by both, else the telling words
+        and all words of a question."""
+        spaces, searcher = self._spaces, self._graph.arrays.searcher
+        try:
+            spaces.pay(run, (terms.text, terms.spelled))
+        except BudgetExhausted:
+            return searcher("lexical", telling=True), searcher("lexical")
+        return spaces.searcher, searcher("lexical") if ranking_of(spaces.mode).kind == "lexical" else spaces.searcher
+
+    @cached_property
+    def _are_entries(self) -> bool:
+        """Whether most passages are whole documents, as in an encyclopedia."""
+        properties, rows = self._graph.arrays.properties, np.flatnonzero(self._spaces.passages).astype(np.int32)
+        return 2 * sum(bool(order) for order in properties.every("order", rows)) < len(rows)
 
     @cached_property
     def _rows(self) -> TableRows:
@@ -151,7 +174,10 @@ class Documents:
             return read.as_result(ranked, k)
         plain = listed or self._answered(terms, plain)
         notes = (*plain.notes, f"the model was not heard: {read.failure}")
-        return plain.model_copy(update={"trajectories": (*plain.trajectories, *read.trajectories), "notes": notes})
+        # That no sentence says it plainly refuses nothing that a model was to read: the note tells it.
+        refused = plain.refusal if plain.refusal is None or plain.refusal.kind != "not_understood" else None
+        trajectories = (*plain.trajectories, *read.trajectories)
+        return plain.model_copy(update={"trajectories": trajectories, "notes": notes, "refusal": refused})
 
     def _listed(self, question: Question, run: Run) -> Result | None:
         """Return the documents that a question asks for, or the base's ranking of a graph without passages."""
@@ -161,7 +187,7 @@ class Documents:
         started = time.perf_counter()
         if (query := asked_for(question.text)) is None:
             return None
-        documents = mentioning(self._graph, query, self._spaces.answers(question.node_types, question.where))
+        documents = mentioning(self._graph, query, self.allowed(question))
         if not documents.rows:
             return None
         result = self._list_of(question, query, documents, run)
@@ -224,30 +250,34 @@ class Documents:
     # ------------------------------------------------------------------------------------------------------- passages
 
     def _ranked(self, question: Question, terms: QuestionTerms, run: Run) -> Result:
-        """Return the base's ranking, ordered by phrases and folded, with `k` passages if there are so many."""
+        """Return the passages that the base and searches by words find, in one order, and folded; `k` if there are so
+        many."""
         k, arrays = question.k, self._graph.arrays
         most = k + _MORE
+        rank = self._base.ranked if isinstance(self._base, Ranks) else self._base.retrieve
 
         @cache
         def words_of(row: int) -> list[str]:
             return Tokenizer.words(arrays.texts[row])
 
         while True:
-            result = self._base.retrieve(question.model_copy(update={"k": most}), run)
-            hits = result.hits
-            if self.config.phrases:
-                scores = np.array([hit.score for hit in hits], np.float64)
-                order = phrase_order(terms, np.array([arrays.row(hit.id) for hit in hits], np.int32), scores, words_of)
-                in_order = zip(order, scores, strict=True)  # the scores stay in order
-                hits = tuple(hits[place].model_copy(update={"score": float(score)}) for place, score in in_order)
-            if not self.config.folds:
-                return result.model_copy(update={"hits": hits[:k]})
-            by_row = {arrays.row(hit.id): hit for hit in hits}
-            groups = folded(self._graph, list(by_row), words_of)
-            if len(groups.rows) >= k or len(hits) < most or most >= _MOST * (k + _MORE):
-                alike = {row: tuple(arrays.ids[other] for other in others) for row, others in groups.alike.items()}
-                kept = (by_row[row].model_copy(update={"alike": alike.get(row, ())}) for row in groups.rows[:k])
-                return result.model_copy(update={"hits": tuple(kept)})
+            result = rank(question.model_copy(update={"k": most}), run)
+            hits = {arrays.row(hit.id): hit for hit in result.hits}
+            scores = {row: hit.score for row, hit in hits.items()}
+            if self.config.phrases and result.stopped_by == "finish":
+                searchers, allowed = self._searchers(terms, run), self.allowed(question)
+                scores = evidence_order(terms, scores, searchers, allowed, words_of, are_entries=self._are_entries)
+            rows = list(scores)[:most]
+            groups = folded(self._graph, rows, words_of) if self.config.folds else Folded(rows, {})
+            if len(groups.rows) >= k or len(scores) < most or most >= _MOST * (k + _MORE):
+                hit_of = Presentation(self._graph, question.text)
+                shown = (
+                    hit_of(row, score=scores[row], why=hits[row].why if row in hits else BY_WORDS).model_copy(
+                        update={"alike": tuple(arrays.ids[other] for other in groups.alike.get(row, ()))}
+                    )
+                    for row in groups.rows[:k]
+                )
+                return result.model_copy(update={"hits": tuple(shown)})
             most *= 2
 
     def _answered(self, terms: QuestionTerms, ranked: Result) -> Result:
@@ -266,7 +296,7 @@ class Documents:
         quotation = quoted(terms, rows) if self.config.quotes else None
         if quotation is None:
             return result
-        if self.config.abstains and (reserve := unquoted(statistics, quotation)) is not None:
+        if self.config.abstains and (reserve := unquoted(terms, statistics, quotation)) is not None:
             return result.model_copy(update={"refusal": reserve, "notes": (*result.notes, reserve.text)})
         citation = Citation(
             begin=0,
