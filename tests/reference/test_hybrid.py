@@ -6,7 +6,7 @@ import pytest
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.errors import BadOption
 from orienteer.graph import Graph
-from orienteer.index.searchers import DenseSearcher, HybridSearcher
+from orienteer.index import DenseSearcher, HybridSearcher
 from orienteer.records import Edge, Node
 
 WORDS = [f"word{number}" for number in range(60)]

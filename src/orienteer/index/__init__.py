@@ -17,7 +17,8 @@ __getattr__, __dir__, __all__ = face(
         "names": "NameKind, NamesWriter",
         "postings": "PostingsWriter",
         "searchers": (
-            "concatenate as concatenate_lists, KeyedCache, Ranking as RankingMode, ranking_of as ranking_mode_of, "
+            "concatenate as concatenate_lists, DenseSearcher, HybridSearcher, KeyedCache, Ranking as RankingMode, "
+            "ranking_of as ranking_mode_of, "
             "shuffle as shuffle_lists, TitleBonus, vote as vote_lists, VoteCount, WEIGHT as SEARCH_WEIGHT"
         ),
         "vector_cache": "CacheWriter, folder_of as vector_folder_of, keys_of as vector_keys_of, VectorCache",
