@@ -12,10 +12,13 @@ from orienteer.display import counted
 from orienteer.graph.pieces.tables import RowPlace, open_rows, place_of
 from orienteer.graph.reserved import CELLS
 from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
 from orienteer.reading.answer import Answerer, ExactAnswer, Explainer
 from orienteer.reading.foreign import EveryLanguage
+from orienteer.reading.line import parse
 from orienteer.reading.linker import AnchorConfig, PhraseLinker
+from orienteer.reading.query import ExactQuery, Filled, Measure, Valued, parts_of
 from orienteer.reading.reader import RulesReader
 from orienteer.reading.vocabulary import SchemaWords
 from orienteer.records import Citation, Question, Ranked, Result
@@ -60,6 +63,8 @@ class TableRows:
         exact, explainer = self._answerer.answer(question, None, run)
         if exact.rows is None or exact.answer is None or explainer is None or exact.reading.text is None:
             return None
+        if not self._is_of_one_kind(parse(exact.reading.text, self.rows), exact.rows):
+            return None
         placed = self._placed(exact, explainer)
         answer = self._written(exact, placed)
         if not placed or answer is None:
@@ -85,6 +90,18 @@ class TableRows:
             "notes": (*ranked.notes, *exact.notes, f"read of the rows of {where}{more}"),
         }
         return ranked.model_copy(update=update)
+
+    def _is_of_one_kind(self, query: ExactQuery, found: Rows) -> bool:
+        """Return whether a question that names no kind can mean one alone: "items" are the rows of which table?"""
+        assert self.rows is not None
+        arrays, nodes = self.rows.arrays, query.nodes
+        if nodes.types or nodes.named:
+            return True
+        told = {one.property for one in parts_of(query) if isinstance(one, (Measure, Valued, Filled))}
+        kinds = [arrays.types_with(name) for name in arrays.properties.names if name in told]
+        if not kinds:
+            return len(np.unique(arrays.node_types[found])) < 2
+        return len(frozenset.intersection(*kinds)) < 2
 
     def _placed(self, exact: ExactAnswer, explainer: Explainer) -> list[PlacedRow]:
         """Return the rows that an answer rests on: those that meet it, else those of the proofs."""
