@@ -171,9 +171,19 @@ def test_rows_of_a_part_of_a_table_are_counted_once(tmp_path: Path) -> None:
     (sources / "part.md").write_text(f"# Park\n\nSome.\n\n{_table('Tree,Place,Age', *part)}\n", encoding="utf-8")
     report = build_graph([sources], tmp_path / "graph", options=BuildOptions(force=True))
     assert any("left out 3: a table whose rows" in note for note in report.notes)
-    rows = open_rows(Graph.open(tmp_path / "graph"))
-    assert rows is not None
-    assert sum(place_of(node) is not None for node in rows.node_ids()) == len(every)
+    result = _asked(Retriever(tmp_path / "graph", method="documents"), "How many trees are there?")
+    assert result.answer == str(len(every))
+    assert any("the rows of Park" in note and "count once" in note for note in result.notes)
+
+
+def test_of_rows_of_one_name_no_id_is_told(tmp_path: Path) -> None:
+    sources = tmp_path / "docs"
+    sources.mkdir()
+    for month, food in (("January", 200), ("February", 180)):
+        table = _table("Expense,Amount", "Rent,500", f"Food,{food}", "Bus,40", "Gym,30", "Tea,5")
+        (sources / f"{month}.md").write_text(f"# {month}\n\nSpent.\n\n{table}\n", encoding="utf-8")
+    retriever = Retriever(_built(sources, tmp_path / "graph"), method="documents")
+    assert "/row" not in str(_asked(retriever, "What is the average amount of Food?").answer)
 
 
 @pytest.mark.parametrize("column", ["place of the row", "id", "name", "document", "heading", "Document"])

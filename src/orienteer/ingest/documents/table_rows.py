@@ -26,6 +26,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.formats.records import RowRecord
 from orienteer.ingest.formats.shape import LOOKED_AT, TOTAL, TOTAL_WORD, RowSieve, TableShape, shape_of
 from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.ingest.report import MEANING
 from orienteer.ingest.tables.spec import TableSpec
 
 LEAST_ROWS = 5
@@ -69,7 +70,10 @@ def publish_rows(target: Path) -> list[str]:
     left_out = Counter({cut.reason: cut.count for cut in report.dropped})
     for table in tables:
         left_out += table.left_out
-    return [f"rows of tables in documents: left out {count:,}: {reason}" for reason, count in left_out.items()]
+    return [
+        f"rows of tables in documents: left out {count:,}: {MEANING.get(reason, reason)}"
+        for reason, count in left_out.items()
+    ]
 
 
 @dataclass(slots=True)
@@ -88,7 +92,7 @@ class DocumentTable:
 
     @property
     def is_told(self) -> bool:
-        """Whether its rows can be compared or counted: its columns have names in words, and one has numbers or repeats itself.
+        """Whether its rows can be compared or counted: all columns have names, and one has numbers or repeats itself.
 
         Of others, as options with their meanings, a row is all that can be asked, and is quoted.
         """

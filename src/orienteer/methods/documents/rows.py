@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from orienteer.display import counted
 from orienteer.graph.pieces.tables import RowPlace, open_rows, place_of
-from orienteer.graph.reserved import CELLS
+from orienteer.graph.reserved import CELLS, TABLE
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
@@ -56,12 +57,30 @@ class TableRows:
         rules = RulesReader(self.rows, words, PhraseLinker(self.rows, words, AnchorConfig()))
         return Answerer(self.rows, EveryLanguage(self.rows, rules), words)
 
+    @cached_property
+    def _again(self) -> Mapping[tuple[str, ...], Sequence[str]]:
+        """The tables whose rows all stand in other ones, by their headers."""
+        assert self.rows is not None
+        arrays, again = self._graph.arrays, defaultdict[tuple[str, ...], list[str]](list)
+        asked = {place.segment for place in map(place_of, self.rows.node_ids()) if place is not None}
+        headers = {self._header_of(arrays.row(segment)) for segment in asked}
+        for passage in arrays.all_of([TABLE]).tolist():
+            if arrays.ids[passage] not in asked and (header := self._header_of(passage)) in headers:
+                again[header].append(arrays.names[passage])
+        return again
+
+    def _header_of(self, passage: int) -> tuple[str, ...]:
+        header = self._graph.arrays.properties.of(passage).get("header")
+        return tuple(map(str, header)) if isinstance(header, list) else ()
+
     def answered(self, question: Question, run: Run, ranked: Result) -> Result | None:
         """Return what the rows answer, their passages first, or None where the question is not read of them whole."""
         if self.rows is None or question.node_types or question.where:
             return None
         exact, explainer = self._answerer.answer(question, None, run)
         if exact.rows is None or exact.answer is None or explainer is None or exact.reading.text is None:
+            return None
+        if exact.reading.senses:  # of rows of one name the senses are told by ids, which nobody has seen
             return None
         if not self._is_of_one_kind(parse(exact.reading.text, self.rows), exact.rows):
             return None
@@ -80,6 +99,10 @@ class TableRows:
             source=place_in(self._graph, first.passage, first.begin),
             quote=first.text,
         )
+        again = self._again.get(self._header_of(first.passage), ())
+        copies = (
+            [f"the rows of {', '.join(again[:_WRITTEN])} stand in another table too, and count once"] if again else []
+        )
         update = {
             "answer": answer,
             "answer_kind": exact.kind,
@@ -87,7 +110,7 @@ class TableRows:
             "reading": exact.reading,
             "citations": (citation,),
             "hits": tuple(self._hits(placed, ranked, question)),
-            "notes": (*ranked.notes, *exact.notes, f"read of the rows of {where}{more}"),
+            "notes": (*ranked.notes, *exact.notes, f"read of the rows of {where}{more}", *copies),
         }
         return ranked.model_copy(update=update)
 
