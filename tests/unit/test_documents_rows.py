@@ -200,6 +200,18 @@ def test_a_column_may_have_a_name_of_ours(tmp_path: Path, column: str) -> None:
     assert result.citations[0].quote.startswith("person: b4")
 
 
+def test_a_word_for_the_rows_of_unlike_tables_counts_none(tmp_path: Path) -> None:
+    sources = tmp_path / "docs"
+    sources.mkdir()
+    staff = _table("Employee,City,Salary", "Ann,Oslo,10", "Bob,Rome,30", "Cy,Oslo,20", "Di,Bonn,40", "Ed,Rome,25")
+    firms = _table("Customer,City,Revenue", "Acme,Oslo,9", "Bolt,Rome,8", "Core,Oslo,7", "Dyn,Bonn,6", "Epo,Kyiv,5")
+    text = f"# Staff\n\nOurs.\n\n{staff}\n\n# Customers\n\nWho buys.\n\n{firms}\n"
+    (sources / "firm.md").write_text(text, encoding="utf-8")
+    retriever = Retriever(_built(sources, tmp_path / "graph"), method="documents")
+    assert _asked(retriever, "How many people are in Oslo?").reading is None
+    assert _asked(retriever, "How many customers are in Oslo?").answer == "2"
+
+
 @pytest.mark.parametrize("question", ["How many items are there?", "Which item has the highest cost?"])
 def test_what_may_be_of_several_tables_is_not_counted(tmp_path: Path, question: str) -> None:
     sources = tmp_path / "docs"

@@ -82,9 +82,12 @@ class TableRows:
             return None
         if exact.reading.senses:  # of rows of one name the senses are told by ids, which nobody has seen
             return None
-        if not self._is_of_one_kind(parse(exact.reading.text, self.rows), exact.rows):
+        query = parse(exact.reading.text, self.rows)
+        if not self._is_of_one_kind(query, exact.rows):
             return None
         placed = self._placed(exact, explainer)
+        if len(query.nodes.types) > 1 and len({self._header_of(row.passage) for row in placed}) > 1:
+            return None  # "people" are rows of staff, and perhaps of customers
         answer = self._written(exact, placed)
         if not placed or answer is None:
             return None
