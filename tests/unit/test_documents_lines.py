@@ -44,7 +44,9 @@ def test_each_value_stands_beneath_its_keys(value, width):
     ("suffix", "text", "lines"),
     [
         (".toml", "# who\n[server.tls]\nport = 1 # x\nnames = [\n  'a',\n]\n[[mirror]]\nurl = 'u'\n",
-         ["# who", "server > tls > port = 1 # x", "server > tls > names: 'a'", "mirror > url = 'u'"]),
+         ["# who", "server > tls > port = 1 # x", "server > tls > names: 'a'", "mirror > 1 > url = 'u'"]),
+        (".toml", '[[a]]\nname = "x"\nk = 1\n[[a]]\nk = 2\n[b]\nk = 3\n',
+         ["a > 1 > name = x", "a > x > k = 1", "a > 2 > k = 2", "b > k = 3"]),
         (".ini", "[a b]\nk=v\n; why\nflag\n", ["a b > k = v", "; why", "a b: flag"]),
         (".properties", "a.b.c=1\nx: 2\n", ["a.b.c = 1", "x: 2"]),
         (".yaml", "units:\n- name: Crew\n  head: Ada\n- name: Office\n  head: Noor\n",

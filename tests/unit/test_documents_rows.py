@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from orienteer import BuildOptions, Graph, Result, Retriever, build_graph
+from orienteer.errors import NotAGraph
 from orienteer.graph import RowPlace, id_of_row, open_rows, place_of_row
 
 _BOATS = """\
@@ -135,3 +138,97 @@ def test_tables_of_documents_beside_a_graph_in_tables_are_asked_too(folder: Path
     (mixed / "berths.md").write_text(_BERTHS, encoding="utf-8")
     result = Retriever(mixed).ask("What is the depth at lowest tide of Fish Steps?")
     assert result.answer == "3.2"
+
+
+def _table(header: str, *rows: str) -> str:
+    lines = [header, re.sub("[^,]+", "---", header), *rows]
+    return "\n".join(f"| {line.replace(',', ' | ')} |" for line in lines)
+
+
+_TREES = ("Oak,Park,12", "Elm,Park,15", "Ash,Yard,9", "Fir,Yard,30", "Yew,Park,7")
+
+
+@pytest.mark.parametrize(
+    "last", ["Total,,73", "TOTAL:,5 trees,73", "Total,Total,73", "Sum,,73", "Average,,14.6", "Summe,,73"]
+)
+def test_a_row_of_totals_is_no_thing(tmp_path: Path, last: str) -> None:
+    sources = tmp_path / "docs"
+    sources.mkdir()
+    table = _table("Tree,Place,Age", *_TREES, last)
+    (sources / "trees.md").write_text(f"# Trees\n\nAll trees.\n\n{table}\n", encoding="utf-8")
+    report = build_graph([sources], tmp_path / "graph", options=BuildOptions(force=True))
+    assert any("left out 1: total" in note for note in report.notes)
+    retriever = Retriever(tmp_path / "graph", method="documents")
+    assert _asked(retriever, "What is the sum of the ages of the trees?").answer == "73"
+    assert _asked(retriever, "How many trees are there?").answer == "5"
+
+
+def test_rows_of_a_part_of_a_table_are_counted_once(tmp_path: Path) -> None:
+    sources = tmp_path / "docs"
+    sources.mkdir()
+    every, part = (_TREES[0], *_TREES), [row for row in _TREES if "Park" in row]  # two oaks are alike
+    (sources / "all.md").write_text(f"# Trees\n\nAll.\n\n{_table('Tree,Place,Age', *every)}\n", encoding="utf-8")
+    (sources / "part.md").write_text(f"# Park\n\nSome.\n\n{_table('Tree,Place,Age', *part)}\n", encoding="utf-8")
+    report = build_graph([sources], tmp_path / "graph", options=BuildOptions(force=True))
+    assert any("left out 3: a table whose rows" in note for note in report.notes)
+    result = _asked(Retriever(tmp_path / "graph", method="documents"), "How many trees are there?")
+    assert result.answer == str(len(every))
+    assert any("the rows of Park" in note and "count once" in note for note in result.notes)
+
+
+def test_of_rows_of_one_name_no_id_is_told(tmp_path: Path) -> None:
+    sources = tmp_path / "docs"
+    sources.mkdir()
+    for month, food in (("January", 200), ("February", 180)):
+        table = _table("Expense,Amount", "Rent,500", f"Food,{food}", "Bus,40", "Gym,30", "Tea,5")
+        (sources / f"{month}.md").write_text(f"# {month}\n\nSpent.\n\n{table}\n", encoding="utf-8")
+    retriever = Retriever(_built(sources, tmp_path / "graph"), method="documents")
+    assert "/row" not in str(_asked(retriever, "What is the average amount of Food?").answer)
+
+
+@pytest.mark.parametrize("column", ["place of the row", "id", "name", "document", "heading", "Document"])
+def test_a_column_may_have_a_name_of_ours(tmp_path: Path, column: str) -> None:
+    rows = [f"Ann{n},{value},Oslo" for n, value in enumerate(["r2", "r4", "r5", "r5", "r9"])]
+    for name in ("a", "b"):
+        sources = tmp_path / "docs" / name
+        sources.mkdir(parents=True)
+        text = _table(f"person,{column},city", *(row.replace("Ann", name) for row in rows))
+        (sources / "people.md").write_text(f"# People {name}\n\nWho.\n\n{text}\n", encoding="utf-8")
+    retriever = Retriever(_built(tmp_path / "docs", tmp_path / "graph"), method="documents")
+    result = _asked(retriever, f"What is the {column} of b4?")
+    assert result.answer == "r9"
+    assert result.citations[0].quote.startswith("person: b4")
+
+
+def test_a_word_for_the_rows_of_unlike_tables_counts_none(tmp_path: Path) -> None:
+    sources = tmp_path / "docs"
+    sources.mkdir()
+    staff = _table("Employee,City,Salary", "Ann,Oslo,10", "Bob,Rome,30", "Cy,Oslo,20", "Di,Bonn,40", "Ed,Rome,25")
+    firms = _table("Customer,City,Revenue", "Acme,Oslo,9", "Bolt,Rome,8", "Core,Oslo,7", "Dyn,Bonn,6", "Epo,Kyiv,5")
+    text = f"# Staff\n\nOurs.\n\n{staff}\n\n# Customers\n\nWho buys.\n\n{firms}\n"
+    (sources / "firm.md").write_text(text, encoding="utf-8")
+    retriever = Retriever(_built(sources, tmp_path / "graph"), method="documents")
+    assert _asked(retriever, "How many people are in Oslo?").reading is None
+    assert _asked(retriever, "How many customers are in Oslo?").answer == "2"
+
+
+@pytest.mark.parametrize("question", ["How many items are there?", "Which item has the highest cost?"])
+def test_what_may_be_of_several_tables_is_not_counted(tmp_path: Path, question: str) -> None:
+    sources = tmp_path / "docs"
+    sources.mkdir()
+    costs = _table("Item,Part,Cost", "Ropes,Deck,120", "Paint,Hull,340", "Oil,Hull,90", "Nets,Deck,560", "Tar,Hull,7")
+    fines = _table("Fault,Place,Cost", "Noise,Quay,20", "Oil,Quay,900", "Speed,Quay,50", "Waste,Pier,80", "Fire,Pier,5")
+    text = f"# Costs\n\nWhat we paid.\n\n{costs}\n\n# Fines\n\nWhat is due.\n\n{fines}\n"
+    (sources / "harbour.md").write_text(text, encoding="utf-8")
+    assert _asked(Retriever(_built(sources, tmp_path / "graph"), method="documents"), question).reading is None
+
+
+def test_damaged_rows_are_told_and_made_again_as_the_error_says(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "graph"
+    _built(folder, target)
+    (damaged,) = target.glob("pieces/*/tables-*/id.utf8")
+    os.truncate(damaged, 3)
+    with pytest.raises(NotAGraph, match="build --update --output"):
+        _asked(Retriever(target, method="documents"), "Which boat is the longest?")
+    build_graph([], target, options=BuildOptions(update=True))
+    assert _asked(Retriever(target, method="documents"), "Which boat is the longest?").answer == "Resolve"

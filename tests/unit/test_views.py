@@ -55,6 +55,12 @@ def test_the_records_load_neither_a_graph_nor_a_command_line():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout == "[]\n"
 
 
+@pytest.mark.process
+@pytest.mark.parametrize("module", ["orienteer.ingest.report", "orienteer.ingest.formats"])
+def test_what_a_page_loads_late_loads_alone(module):
+    subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+
+
 def test_neighbors_are_a_page_with_counts_by_type_and_direction(small):
     page = neighbors_page(small, "Ada Holm", k=2, offset=1)
     assert (page.node, page.total, page.offset, len(page.hits), page.more) == ("p1", 4, 1, 2, 1)

@@ -6,13 +6,16 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from orienteer.display import counted
-from orienteer.ingest.formats.table import Drop
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.records import Record
+
+if TYPE_CHECKING:  # a reader of a format imports this module
+    from orienteer.ingest.formats.table import Drop
 
 SHOWN = 3
 """Rows that are shown for each reason."""

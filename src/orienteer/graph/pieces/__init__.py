@@ -23,7 +23,7 @@ _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)  # the system's errors for
 _BETWEEN_TRIES = 0.1  # seconds
 _SMALL = 1 << 16  # bytes: the hash of a smaller file is checked at each opening
 _REMOVE = "remove it, and rebuild the pieces that orienteer doctor reports as missing"
-_COMMANDS = {"vectors": "embed", "similar": "link"}
+_COMMANDS = {"vectors": "embed", "similar": "link", "tables": "build --update --output"}
 """The pieces that are not built on demand, with the command that makes each."""
 Content = TypeVar("Content")
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import csv
 import re
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,10 @@ from orienteer.graph.pieces import publish_piece
 from orienteer.graph.pieces.tables import PIECE, RowPlace, id_of, write_rows
 from orienteer.graph.reserved import CELLS, CONTENTS, SEPARATOR, TABLE
 from orienteer.graph.store import Graph
+from orienteer.ingest.formats.records import RowRecord
+from orienteer.ingest.formats.shape import LOOKED_AT, TOTAL, TOTAL_WORD, RowSieve, TableShape, shape_of
 from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.ingest.report import MEANING
 from orienteer.ingest.tables.spec import TableSpec
 
 LEAST_ROWS = 5
@@ -36,6 +40,13 @@ _NUMBER = re.compile(r"\W{0,3}\d[\d.,:/ -]*\W?(?:[^\W\d]{0,3})$")
 _NO_WORD = re.compile(r"[\W\d_]+")
 _IN_NAME = re.compile(r"[/\\\\\0]+")
 _LONGEST_NAME = 80
+_SUMMARY = re.compile(
+    TOTAL_WORD[:-1] + r"|averages?|mean|median|durchschnitt|mittelwert|moyenne|promedio|gemiddelde)\s*:?", re.IGNORECASE
+)
+"""What a row is called that adds up those above it."""
+_AGAIN = "a table whose rows all stand in another one too"
+_MOST_ALIKE = 1_000
+"""Tables that a table is compared with."""
 
 
 def publish_rows(target: Path) -> list[str]:
@@ -50,14 +61,19 @@ def publish_rows(target: Path) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="orienteer-") as scratch:
         folder, made = Path(scratch, "tables"), Path(scratch, "graph")
         folder.mkdir()
-        files = [table.written(folder) for table in tables]
-        specs = tuple(TableSpec(path=file, columns={"id": _PLACE}) for file in files)
         try:
+            specs = tuple(TableSpec(path=table.written(folder), columns={"id": table.place}) for table in tables)
             report = import_graph([folder], made, options=ImportOptions(nodes=specs))
         except BadInput as error:
             return [f"tables are read as passages alone: {error}"]
         publish_piece(target, PIECE, lambda work: write_rows(made, work))
-    return [f"rows of tables in documents: left out {cut.count:,} {cut.reason}" for cut in report.dropped]
+    left_out = Counter({cut.reason: cut.count for cut in report.dropped})
+    for table in tables:
+        left_out += table.left_out
+    return [
+        f"rows of tables in documents: left out {count:,}: {MEANING.get(reason, reason)}"
+        for reason, count in left_out.items()
+    ]
 
 
 @dataclass(slots=True)
@@ -66,6 +82,13 @@ class DocumentTable:
 
     header: tuple[str, ...]
     segments: list[Node] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Rows that are not asked, by reason, once it is written."""
+
+    @property
+    def place(self) -> str:
+        """The column of the places of its rows, which none of its own is called."""
+        return _PLACE + "_" * sum(name.rstrip("_") == _PLACE for name in self.header)
 
     @property
     def is_told(self) -> bool:
@@ -103,7 +126,8 @@ class DocumentTable:
             number += 1
             path = folder / f"{name} {number}.csv"
         with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, [_PLACE, *self.header, *_WHERE], restval="", quoting=csv.QUOTE_ALL)
+            columns = dict.fromkeys([self.place, *self.header, *_WHERE])
+            writer = csv.DictWriter(file, list(columns), restval="", quoting=csv.QUOTE_ALL)
             writer.writeheader()
             writer.writerows(self.rows())
         return path
@@ -111,18 +135,69 @@ class DocumentTable:
     def rows(self) -> Iterator[Mapping[str, str]]:
         """Yield its rows by column, each with its place, and with its document and heading where these differ."""
         titles = {node.id: node.name.split(SEPARATOR) for node in self.segments}
-        differ = {
-            column: len({where(title) for title in titles.values()}) > 1
+        own = {name.casefold() for name in self.header}
+        differ = [
+            column
             for column, where in _WHERE.items()
-            if column not in self.header
-        }
-        for node in _once(self.segments):
-            beside = {column: _WHERE[column](titles[node.id]) for column, is_told in differ.items() if is_told}
-            for number, line in enumerate(_lines(node)):
-                cells = line.split(CELLS)
-                if len(cells) == len(self.header):
-                    row = dict(zip(self.header, cells, strict=True))
-                    yield {_PLACE: id_of(RowPlace(node.id, number)), **row, **beside}
+            if column not in own and len({where(title) for title in titles.values()}) > 1
+        ]
+        for row in self._once():
+            title = titles[row.place.segment]
+            yield {
+                self.place: id_of(row.place),
+                **dict(zip(self.header, row.cells, strict=True)),
+                **{column: _WHERE[column](title) for column in differ},
+            }
+
+    def _once(self) -> Iterator[_Row]:
+        """Yield the rows of its tables; of a table whose rows all stand in another one, none."""
+        parts = defaultdict[tuple[str, object], list[Node]](list)
+        for node in self.segments:
+            parts[str(node.properties.get("document", node.id)), node.properties.get("table")].append(node)
+        self.left_out.clear()
+        tables = [list(self._sifted(nodes)) for nodes in parts.values()]
+        lines = [Counter(row.cells for row in rows) for rows in tables]
+        by_line = defaultdict[tuple[str, ...], list[int]](list)
+        for at, counts in enumerate(lines):
+            for cells in counts:
+                by_line[cells].append(at)
+        for at, counts in enumerate(lines):
+            rarest = min(counts, key=lambda cells: len(by_line[cells]), default=())
+            if any(
+                counts <= lines[other] and (counts < lines[other] or other < at)
+                for other in by_line[rarest][:_MOST_ALIKE]
+                if other != at
+            ):
+                self.left_out[_AGAIN] += counts.total()
+            else:
+                yield from tables[at]
+
+    def _sifted(self, nodes: Sequence[Node]) -> Iterator[_Row]:
+        """Yield the rows of one table: none of totals, no header again, none with other cells than the header."""
+        places = [RowPlace(node.id, number) for node in nodes for number in range(_count(node))]
+        rows = [line.split(CELLS) for node in nodes for line in _lines(node)]
+        last = next((at for at in range(len(rows), 0, -1) if not _is_summary(rows[at - 1])), 0)
+        records = [RowRecord(line, cells) for line, cells in enumerate(rows[:last], 2)]
+        shape = shape_of([RowRecord(1, list(self.header)), *records[:LOOKED_AT]])
+        numeric = frozenset() if shape is None else shape.numeric
+        self.left_out += Counter({TOTAL: len(rows) - last})
+        sieve = RowSieve(Path(), TableShape(1, self.header, numeric), self._drop, self.header)
+        for record in sieve.rows(records):
+            yield _Row(places[record.line - 2], tuple(record.cells))
+
+    def _drop(self, reason: str, line: int, text: str) -> None:
+        self.left_out[reason] += 1
+
+
+class _Row(NamedTuple):
+    place: RowPlace
+    cells: tuple[str, ...]
+
+
+def _is_summary(cells: Sequence[str]) -> bool:
+    """Return whether a row at a table's end tells of those above it: `Total | 7 boats | 127.5 m`, merged or not."""
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    return bool(filled) and _SUMMARY.fullmatch(filled[0]) is not None and any(map(_NUMBER.match, filled))
 
 
 _WHERE: Mapping[str, Callable[[list[str]], str]] = {
@@ -142,19 +217,6 @@ def tables_of(graph: Graph) -> Sequence[DocumentTable]:
         if isinstance(header, list) and not node.properties.get(CONTENTS):
             tables[tuple(map(str, header))].append(node)
     return [DocumentTable(header, nodes) for header, nodes in tables.items()]
-
-
-def _once(segments: Sequence[Node]) -> Iterator[Node]:
-    """Yield the segments of tables, of tables with the same rows in several documents those of the first."""
-    tables = defaultdict[tuple[str, object], list[Node]](list)
-    for node in segments:
-        tables[str(node.properties.get("document", node.id)), node.properties.get("table")].append(node)
-    seen = set[tuple[str, ...]]()
-    for parts in tables.values():
-        lines = tuple(line for node in parts for line in _lines(node))
-        if lines not in seen:
-            seen.add(lines)
-            yield from parts
 
 
 def _lines(node: Node) -> Sequence[str]:

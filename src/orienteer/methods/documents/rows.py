@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,12 +11,15 @@ import numpy as np
 
 from orienteer.display import counted
 from orienteer.graph.pieces.tables import RowPlace, open_rows, place_of
-from orienteer.graph.reserved import CELLS
+from orienteer.graph.reserved import CELLS, TABLE
 from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
 from orienteer.reading.answer import Answerer, ExactAnswer, Explainer
 from orienteer.reading.foreign import EveryLanguage
+from orienteer.reading.line import parse
 from orienteer.reading.linker import AnchorConfig, PhraseLinker
+from orienteer.reading.query import ExactQuery, Filled, Measure, Valued, parts_of
 from orienteer.reading.reader import RulesReader
 from orienteer.reading.vocabulary import SchemaWords
 from orienteer.records import Citation, Question, Ranked, Result
@@ -53,6 +57,22 @@ class TableRows:
         rules = RulesReader(self.rows, words, PhraseLinker(self.rows, words, AnchorConfig()))
         return Answerer(self.rows, EveryLanguage(self.rows, rules), words)
 
+    @cached_property
+    def _again(self) -> Mapping[tuple[str, ...], Sequence[str]]:
+        """The tables whose rows all stand in other ones, by their headers."""
+        assert self.rows is not None
+        arrays, again = self._graph.arrays, defaultdict[tuple[str, ...], list[str]](list)
+        asked = {place.segment for place in map(place_of, self.rows.node_ids()) if place is not None}
+        headers = {self._header_of(arrays.row(segment)) for segment in asked}
+        for passage in arrays.all_of([TABLE]).tolist():
+            if arrays.ids[passage] not in asked and (header := self._header_of(passage)) in headers:
+                again[header].append(arrays.names[passage])
+        return again
+
+    def _header_of(self, passage: int) -> tuple[str, ...]:
+        header = self._graph.arrays.properties.of(passage).get("header")
+        return tuple(map(str, header)) if isinstance(header, list) else ()
+
     def answered(self, question: Question, run: Run, ranked: Result) -> Result | None:
         """Return what the rows answer, their passages first, or None where the question is not read of them whole."""
         if self.rows is None or question.node_types or question.where:
@@ -60,7 +80,14 @@ class TableRows:
         exact, explainer = self._answerer.answer(question, None, run)
         if exact.rows is None or exact.answer is None or explainer is None or exact.reading.text is None:
             return None
+        if exact.reading.senses:  # of rows of one name the senses are told by ids, which nobody has seen
+            return None
+        query = parse(exact.reading.text, self.rows)
+        if not self._is_of_one_kind(query, exact.rows):
+            return None
         placed = self._placed(exact, explainer)
+        if len(query.nodes.types) > 1 and len({self._header_of(row.passage) for row in placed}) > 1:
+            return None  # "people" are rows of staff, and perhaps of customers
         answer = self._written(exact, placed)
         if not placed or answer is None:
             return None
@@ -75,6 +102,10 @@ class TableRows:
             source=place_in(self._graph, first.passage, first.begin),
             quote=first.text,
         )
+        again = self._again.get(self._header_of(first.passage), ())
+        copies = (
+            [f"the rows of {', '.join(again[:_WRITTEN])} stand in another table too, and count once"] if again else []
+        )
         update = {
             "answer": answer,
             "answer_kind": exact.kind,
@@ -82,9 +113,21 @@ class TableRows:
             "reading": exact.reading,
             "citations": (citation,),
             "hits": tuple(self._hits(placed, ranked, question)),
-            "notes": (*ranked.notes, *exact.notes, f"read of the rows of {where}{more}"),
+            "notes": (*ranked.notes, *exact.notes, f"read of the rows of {where}{more}", *copies),
         }
         return ranked.model_copy(update=update)
+
+    def _is_of_one_kind(self, query: ExactQuery, found: Rows) -> bool:
+        """Return whether a question that names no kind can mean one alone: "items" are the rows of which table?"""
+        assert self.rows is not None
+        arrays, nodes = self.rows.arrays, query.nodes
+        if nodes.types or nodes.named:
+            return True
+        told = {one.property for one in parts_of(query) if isinstance(one, (Measure, Valued, Filled))}
+        kinds = [arrays.types_with(name) for name in arrays.properties.names if name in told]
+        if not kinds:
+            return len(np.unique(arrays.node_types[found])) < 2
+        return len(frozenset.intersection(*kinds)) < 2
 
     def _placed(self, exact: ExactAnswer, explainer: Explainer) -> list[PlacedRow]:
         """Return the rows that an answer rests on: those that meet it, else those of the proofs."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -75,6 +76,8 @@ class _Reader:
         self._open: list[_Open] = []
         self._counts: dict[int, int] = {}
         """Things of the list that stands at an indentation."""
+        self._tables = Counter[str]()
+        """Of each `[[list]]` the things."""
         self._is_in_list = False
         """What stands outermost are the things of a list."""
 
@@ -88,8 +91,11 @@ class _Reader:
         indent, text = _indent(line.text), line.text.strip()
         section = _SECTION.match(text) if indent == 0 else None
         if section is not None:
-            self._leave(0)
+            self._leave(-1)
             self._section = tuple(part.strip("\"' ") for part in section["name"].split("."))[:MOST_DEEP]
+            if text.startswith("[["):  # a thing of a list, which what stands beneath may name
+                self._tables[section["name"]] += 1
+                self._enter(-1, str(self._tables[section["name"]]), named=0)
         elif not text.strip("}]), "):  # what was opened ends, as the next line shows
             return
         elif _REMARK.match(text):
