@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
@@ -49,7 +49,7 @@ _AFTER = {"p": "\n", "rt": ")"}
 _REFERENCES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes", "commentReference": "comments"}
 _COMMENTS = frozenset(["comment", "cm", "reply", "threadedComment"])
 _AUTHORS = frozenset(["authors", "cmAuthorLst", "authorLst", "personList"])
-_EMBEDDED = frozenset(["aFChunk", "package", "oleObject"])
+_EMBEDDED = frozenset(["altChunk", "OLEObject", "oleObj"])
 _CONTENTS, _CONTENTS_STYLE = re.compile(r"\s*(?:TOC|TOA|INDEX)\b"), re.compile(r"toc |index |table of ")
 """Fields and styles of what lists what is elsewhere in the document."""
 _ADDRESS = re.compile(r'\s*HYPERLINK\s+(\\l\s+)?"([^"]+)"')
@@ -102,7 +102,6 @@ class _Reader:
         self._style = cache(self._style_of)
         self._authors: dict[str, str] = {}
         self._answered: set[str] = set()  # cells that are talked about
-        self._title_shape: Element | None = None
         self._has_cells = False
         self._embedded = 0  # files within the file, which are not read
         # what waits, or was read
@@ -159,8 +158,10 @@ class _Reader:
             self._leave(0)
             self._slide, self._part = number, slide
             titles = (shape for shape in slide.root.iter("sp") if _placeholder(shape) in ("title", "ctrTitle"))
-            self._title_shape = next(titles, None)
-            title = "" if self._title_shape is None else cleaned(self._text(self._title_shape))
+            title = ""
+            if (shape := next(titles, None)) is not None:
+                title = cleaned(self._text(shape))
+                shape.clear()
             self._headings = [(1, f"{title or 'Slide'} {number}" if title in ("", last) else title)]
             self._is_bare, last = bool(title), title
             self._page.title = title if is_generic(self._page.title) else self._page.title
@@ -189,24 +190,16 @@ class _Reader:
         if hidden:
             self._page.notes.append(f"read, but hidden in the workbook: {', '.join(hidden)}")
 
-    @contextmanager
-    def _within(self, part: Part) -> Iterator[None]:
-        """Read another part, or what stands apart in this one: no field reaches over its ends."""
+    def _read_part(self, part: Part, element: Element | None = None) -> None:
+        """Read a part, or what stands apart in one: no field reaches over its ends."""
         outer = (self._part, self._fields)
         self._part, self._fields = part, [field for field in self._fields if field.is_contents]
-        yield
+        self._read(part.root if element is None else element)
         self._part, self._fields = outer
-
-    def _read_part(self, part: Part) -> None:
-        self._embedded += sum(relation.kind in _EMBEDDED for relation in part.relations.values())
-        with self._within(part):
-            self._read(part.root)
 
     def _read(self, element: Element) -> None:
         """Read an element that holds paragraphs, or is one."""
         tag = element.tag
-        if tag in _SILENT or element is self._title_shape:
-            return
         if tag == "p":
             self._paragraph(element)
         elif tag in _RUNS:
@@ -219,11 +212,15 @@ class _Reader:
             self._comment(element)
         elif tag in _AUTHORS:
             names = (one.get("name") or one.get("displayName") or one.text or "" for one in element)
-            self._authors |= {one.get("id", str(at)): name for at, (one, name) in enumerate(zip(element, names))}
+            self._authors |= {
+                one.get("id", str(at)): name for at, (one, name) in enumerate(zip(element, names, strict=True))
+            }
         elif tag in _LEADING and element.get(_LEADING[tag]) is not None:
             if (part := self._package.once(self._part.relation(element, _LEADING[tag]))) is not None:
-                (self._chart if tag == "chart" else self._read_part)(part)
-        else:
+                self._read_part(part)
+        elif tag == "chartSpace":
+            self._chart(element)
+        elif tag not in _SILENT:
             self._group(element)
 
     def _group(self, element: Element) -> None:
@@ -253,7 +250,7 @@ class _Reader:
                 del self._page.blocks[-1]
                 text = self._initial.text + text
             if level is None or len(text) > LONGEST or self._is_navigation or self._is_repeated:
-                block = self._say(text)
+                block = self._add(text)
                 self._caption = block if style == "caption" else Prose("")
                 self._initial = block if paragraph.find("pPr/framePr[@lines]") is not None else Prose("")
             else:
@@ -282,31 +279,24 @@ class _Reader:
     def _leave(self, level: int) -> None:
         """Add the last heading as a paragraph if nothing is beneath it, and a heading of that level comes."""
         if self._is_bare and self._headings[-1][0] >= level:
-            self._say(self._headings.pop()[1])
+            self._add(self._headings.pop()[1])
         self._is_bare = False
 
-    def _where(self) -> tuple[Place, tuple[str, ...]]:
-        """Return where the next block stands, and the links in it."""
+    def _add(self, text: str, table: tuple[tuple[str, ...], list[tuple[str, ...]]] | None = None) -> Block:
+        """Add a paragraph, or a table with its caption; not what headers and footers repeat, and numbers of pages."""
         anchors, links = (tuple(dict.fromkeys(names)) for names in (self._anchors, self._links))
         self._anchors, self._links = [], []
         headings = tuple(heading for _, heading in self._headings)
-        return Place(headings, self._slide, None, anchors, is_navigation=self._is_navigation), links
-
-    def _say(self, text: str) -> Prose:
-        block = Prose(text, *self._where())
-        self._add(block, text)
-        return block
-
-    def _add(self, block: Block, words: str) -> None:
-        """Add a block, but not what headers and footers repeat, and the numbers of pages."""
-        if self._is_repeated:
-            said = words if isinstance(block, Prose) else f"{block.header} {block.rows}"
-            if said in self._repeated or said.isdecimal():
-                return
-            self._repeated.add(said)
-        self._spend((words, *block.links, *block.place.headings, *block.place.anchors), _BLOCK)
+        place = Place(headings, self._slide, None, anchors, is_navigation=self._is_navigation)
+        block = Prose(text, place, links) if table is None else Grid(*table, place, text, links)
+        said = f"{text} {table}" if self._is_repeated and table else text
+        if self._is_repeated and (said in self._repeated or said.isdecimal()):
+            return block
+        self._repeated |= {said} if self._is_repeated else set()
+        self._spend((text, *links, *headings, *anchors), _BLOCK)
         self._is_bare = False
         self._page.blocks.append(block)
+        return block
 
     def _spend(self, texts: Sequence[str], beside: int = 0) -> None:
         """Count texts, and what they take beside. Raises `BadInput` if they are too many."""
@@ -320,8 +310,7 @@ class _Reader:
         while self._after:
             waiting, self._after = self._after, []
             for part, element in waiting:
-                with self._within(part):
-                    self._read(element)
+                self._read_part(part, element)
 
     def _comment(self, comment: Element) -> None:
         cell = comment.get("ref", "")
@@ -331,7 +320,7 @@ class _Reader:
             return
         author = comment.get("author") or self._authors.get(comment.get("authorId", comment.get("personId", "")))
         if text := self._text(comment):
-            self._say(f"Comment{f' by {author}' if author else ''}{f' on {cell}' if cell else ''}: {text}")
+            self._add(f"Comment{f' by {author}' if author else ''}{f' on {cell}' if cell else ''}: {text}")
         self._flush()
         for reply in comment.iterfind("replyLst/reply"):
             self._comment(reply)
@@ -387,6 +376,7 @@ class _Reader:
 
     def _notice(self, element: Element) -> None:
         """Note where an element leads, what it is called, and the description of a picture, which some repeat."""
+        self._embedded += element.tag in _EMBEDDED
         anchor = f"#{element.get('anchor')}" if element.get("anchor") else ""
         if element.tag in ("hyperlink", "hlinkClick") and (link := self._part.relation(element).address + anchor):
             self._links.append(link)
@@ -412,7 +402,9 @@ class _Reader:
                 [*self._caption.place.anchors, *self._anchors],
             )
         heads = max(1, next((at for at, (row, _) in enumerate(rows) if row.find("trPr/tblHeader") is None), 0))
-        if heads < LEAST < len(rows) and any(_span(cell) > 1 or cell.get("gridSpan") for cell in rows[0][1]):
+        if heads < LEAST < len(rows) and any(
+            cell.get("gridSpan") or _number(cell, "tcPr/gridSpan", 1) > 1 for cell in rows[0][1]
+        ):
             heads += any(_is_merged(cell, "vMerge") for cell in rows[1][1])  # the names of what is merged in the first
         self._grid(self._rows(rows), caption, heads)
         self._flush()
@@ -421,9 +413,9 @@ class _Reader:
         """Yield the cells of each row, one for each column: merged ones have one text."""
         above: list[str] = []
         for row, cells in rows:
-            texts = [""] * _number(_value(row, "trPr/gridBefore"), 0)
+            texts = [""] * _number(row, "trPr/gridBefore", 0)
             for cell in cells[: MOST_COLUMNS + 1]:
-                text, span, at = self._text(cell), _span(cell), len(texts)
+                text, span, at = self._text(cell), _number(cell, "tcPr/gridSpan", 1), len(texts)
                 if not text:
                     merged = above[at : at + 1] if _is_merged(cell, "vMerge") else texts[-1:]
                     is_short = sum(map(len, merged)) <= MOST_SPANNED
@@ -446,7 +438,7 @@ class _Reader:
         if above <= MOST_TITLES:
             caption = " ".join(filter(None, [caption, *titles]))
         else:
-            list(map(self._say, titles))
+            list(map(self._add, titles))
         width = max(map(len, rows), default=0)
         if width > MOST_COLUMNS:
             self._page.notes.append(f"not read: columns of {caption or 'a table'} after the first {MOST_COLUMNS:,}")
@@ -456,23 +448,21 @@ class _Reader:
         names = (" ".join(dict.fromkeys(filter(None, column))) for column in zip(*table[:heads], strict=True))
         header = tuple(name or f"column_{at}" for at, name in enumerate(names, 1))
         if header:
-            place, links = self._where()
-            self._add(Grid(header, table[heads:], place, caption, links), caption)
+            self._add(caption, (header, table[heads:]))
         elif caption:
-            self._say(caption)
+            self._add(caption)
 
-    def _chart(self, part: Part) -> None:
+    def _chart(self, chart: Element) -> None:
         """Read a chart: its titles, and a row for each category with the values of the series."""
-        with self._within(part):
-            caption = " ".join(filter(None, map(self._text, part.root.iter("title"))))
-        every = [] if self._has_cells else list(part.root.iter("ser"))  # in a workbook they are those of cells
+        caption = " ".join(filter(None, map(self._text, chart.iter("title"))))
+        every = [] if self._has_cells else list(chart.iter("ser"))  # in a workbook they are those of cells
         series = every[:MOST_COLUMNS]
         names = [" ".join(value.text or "" for value in one.iterfind("tx//v")) for one in series]
         columns = [_points(one, "cat", "xVal") for one in series[:1]] + [_points(one, "val", "yVal") for one in series]
         rows = (
             [column.get(at, "") for column in columns] for at in sorted({at for column in columns for at in column})
         )
-        self._grid((row for head in (iter([["", *names]]), rows) for row in head), caption, 1)
+        self._grid(chain([["", *names]], rows), caption, 1)
         self._flush()
 
 
@@ -516,12 +506,9 @@ def _outline(element: Element) -> int | None:
     return int(level) + 1 if level in tuple("012345678") else None
 
 
-def _number(text: str, otherwise: int) -> int:
+def _number(element: Element, path: str, otherwise: int) -> int:
+    text = _value(element, path)
     return min(int(text), MOST_COLUMNS) if text.isdecimal() and len(text) < 10 else otherwise
-
-
-def _span(cell: Element) -> int:
-    return _number(_value(cell, "tcPr/gridSpan"), 1)  # of Word; in drawings each of the merged cells is there
 
 
 def _is_merged(cell: Element, name: str) -> bool:
