@@ -16,7 +16,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
 from orienteer.errors import BadInput
-from orienteer.ingest.documents.read.blocks import Block, Grid, Page, Place, Prose, filled
+from orienteer.ingest.documents.read.blocks import Grid, Page, Place, Prose, filled
 from orienteer.ingest.documents.read.markdown import MOST_COLUMNS
 from orienteer.ingest.documents.read.office_package import Package, Part, Relation
 from orienteer.ingest.documents.read.titles import LONGEST, cleaned, is_generic, titled
@@ -107,7 +107,7 @@ class _Reader:
         # what waits, or was read
         self._after: list[tuple[Part, Element]] = []
         self._notes: dict[tuple[str, str], tuple[Part, Element]] = {}
-        self._caption, self._initial = Prose(""), Prose("")  # the last block, if it is one
+        self._caption = self._initial = ""  # the last paragraph, if it is one
         self._repeated: set[str] = set()
         self._is_repeated = False
 
@@ -246,18 +246,16 @@ class _Reader:
         words: list[str] = []
         self._take(paragraph, words)
         if text := "\n".join(filter(None, (" ".join(line.split()) for line in "".join(words).split("\n")))):
-            if self._page.blocks[-1:] == [self._initial]:
-                del self._page.blocks[-1]
-                text = self._initial.text + text
+            text = self._taken_back(self._initial) + text
             if level is None or len(text) > LONGEST or self._is_navigation or self._is_repeated:
-                block = self._add(text)
-                self._caption = block if style == "caption" else Prose("")
-                self._initial = block if paragraph.find("pPr/framePr[@lines]") is not None else Prose("")
+                self._add(text)
+                self._caption = text if style == "caption" else ""
+                self._initial = text if paragraph.find("pPr/framePr[@lines]") is not None else ""
             else:
                 self._leave(level)
                 text = " ".join(text.split())
                 self._headings = [*((other, above) for other, above in self._headings if other < level), (level, text)]
-                self._is_bare, self._caption = True, Prose("")
+                self._is_bare = True
                 self._page.title = self._page.title or (text if level == 0 else "")
         self._flush()
 
@@ -282,7 +280,7 @@ class _Reader:
             self._add(self._headings.pop()[1])
         self._is_bare = False
 
-    def _add(self, text: str, table: tuple[tuple[str, ...], list[tuple[str, ...]]] | None = None) -> Block:
+    def _add(self, text: str, table: tuple[tuple[str, ...], list[tuple[str, ...]]] | None = None) -> None:
         """Add a paragraph, or a table with its caption; not what headers and footers repeat, and numbers of pages."""
         anchors, links = (tuple(dict.fromkeys(names)) for names in (self._anchors, self._links))
         self._anchors, self._links = [], []
@@ -291,12 +289,20 @@ class _Reader:
         block = Prose(text, place, links) if table is None else Grid(*table, place, text, links)
         said = f"{text} {table}" if self._is_repeated and table else text
         if self._is_repeated and (said in self._repeated or said.isdecimal()):
-            return block
+            return
         self._repeated |= {said} if self._is_repeated else set()
         self._spend((text, *links, *headings, *anchors), _BLOCK)
         self._is_bare = False
         self._page.blocks.append(block)
-        return block
+
+    def _taken_back(self, text: str) -> str:
+        """Take back the last block if it is this paragraph; the next one has its links and anchors."""
+        last = self._page.blocks[-1] if self._page.blocks else None
+        if not isinstance(last, Prose) or last.text != text:
+            return ""
+        del self._page.blocks[-1]
+        self._links, self._anchors = [*last.links, *self._links], [*last.place.anchors, *self._anchors]
+        return text
 
     def _spend(self, texts: Sequence[str], beside: int = 0) -> None:
         """Count texts, and what they take beside. Raises `BadInput` if they are too many."""
@@ -393,14 +399,7 @@ class _Reader:
             for cell in (cell for _, cells in rows for cell in cells):
                 self._group(cell)
             return
-        self._is_navigation, caption = self._in_contents, ""
-        if self._page.blocks[-1:] == [self._caption]:
-            del self._page.blocks[-1]
-            caption, self._links, self._anchors = (
-                self._caption.text,
-                [*self._caption.links, *self._links],
-                [*self._caption.place.anchors, *self._anchors],
-            )
+        self._is_navigation, caption = self._in_contents, self._taken_back(self._caption)
         heads = max(1, next((at for at, (row, _) in enumerate(rows) if row.find("trPr/tblHeader") is None), 0))
         if heads < LEAST < len(rows) and any(
             cell.get("gridSpan") or _number(cell, "tcPr/gridSpan", 1) > 1 for cell in rows[0][1]
