@@ -229,16 +229,16 @@ class _Size:
         if name in ("v", "t", "is", "p"):  # most elements: values and texts
             return
         if name in ("c", "table-cell"):
-            self._times, place = _times(attributes, "columns"), attributes.get("r", "")
+            times, place = 1 if name == "c" else _times(attributes, "columns"), attributes.get("r", "")
             letters = place.rstrip("0123456789")
             self._row = int(place[len(letters) :][:10] or self._row)
-            self._column = _number(letters) or self._column + self._times
+            self._column = _number(letters) or self._column + times
             self._words[:] = [attributes.get("office:string-value", "")]
             if name == "c" or "office:value-type" in attributes:
                 self.filled, self._step = self.filled + 1, self._rows
                 self._columns = max(self._columns, self._column)
                 self.area = max(self.area, (self._row + self._rows - 1) * self._columns)
-            self._times *= name == "table-cell" or attributes.get("t") == "s"
+            self._times = times if name == "table-cell" else attributes.get("t") == "s"
         elif name in ("row", "table-row"):  # rows that are repeated and empty are one
             self._row = int(attributes.get("r", "")[:10] or self._row + self._step)
             self._column, self._step, self._rows = 0, 1, _times(attributes, "rows")

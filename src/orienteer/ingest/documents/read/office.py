@@ -108,7 +108,7 @@ class _Reader:
         self._after: list[tuple[Part, Element]] = []
         self._notes: dict[tuple[str, str], tuple[Part, Element]] = {}
         self._caption = self._initial = ""  # the last paragraph, if it is one
-        self._repeated: set[str] = set()
+        self._repeated = {"‹#›"}  # and what stands for the number of a slide
         self._is_repeated = False
 
     def read_file(self) -> Page:
@@ -224,24 +224,23 @@ class _Reader:
             self._group(element)
 
     def _group(self, element: Element) -> None:
-        """Read what is in a body, a control, a shape; not the number of a slide."""
-        if (kind := _placeholder(element)) == "sldNum":
-            return
-        was_repeated, is_contents = self._is_repeated, _value(element, "sdtPr/docPartObj/docPartGallery")
-        gallery = [_Field("TOC", is_shown=True)] if is_contents == "Table of Contents" else []
+        """Read what is in a body, a control, a shape."""
+        was_repeated, gallery = self._is_repeated, _value(element, "sdtPr/docPartObj/docPartGallery")
+        contents = [_Field("TOC", is_shown=True)] if gallery == "Table of Contents" else []
         self._notice(element)
         self._flush()
-        self._is_repeated |= kind in ("dt", "ftr", "hdr")  # the same on every slide
-        self._fields += gallery
+        self._is_repeated |= _placeholder(element) in ("dt", "ftr", "hdr", "sldNum")
+        self._fields += contents
         for child in _shown(element):
             self._read(child)
-        self._fields = [field for field in self._fields if field not in gallery]
+        self._fields = [field for field in self._fields if field not in contents]
         self._is_repeated = was_repeated
 
     def _paragraph(self, paragraph: Element) -> None:
-        style, level = self._style(_value(paragraph, "pPr/pStyle"))
-        if paragraph.find("pPr/outlineLvl") is not None:
-            level = _outline(paragraph)
+        properties = _child(paragraph, "pPr")
+        style, level = self._style(_value(properties, "pStyle"))
+        if properties.find("outlineLvl") is not None:
+            level = _outline(properties)
         self._is_navigation = self._in_contents or _CONTENTS_STYLE.match(style) is not None
         words: list[str] = []
         self._take(paragraph, words)
@@ -250,7 +249,7 @@ class _Reader:
             if level is None or len(text) > LONGEST or self._is_navigation or self._is_repeated:
                 self._add(text)
                 self._caption = text if style == "caption" else ""
-                self._initial = text if paragraph.find("pPr/framePr[@lines]") is not None else ""
+                self._initial = text if _child(properties, "framePr").get("lines") else ""
             else:
                 self._leave(level)
                 text = " ".join(text.split())
@@ -268,8 +267,8 @@ class _Reader:
             first = first or name
             if (heading := _HEADING.match(name)) is not None:
                 return first, int(heading[1] or 0)
-            if element.find("pPr/outlineLvl") is not None:
-                return first, _outline(element)
+            if (properties := _child(element, "pPr")).find("outlineLvl") is not None:
+                return first, _outline(properties)
             if not (style := _value(element, "basedOn")):
                 break
         return first, None
@@ -338,8 +337,7 @@ class _Reader:
     def _text(self, element: Element) -> str:
         """Return the text of the paragraphs within an element in one line; what floats waits."""
         words: list[str] = []
-        body = element.find("txBody")
-        self._take(element if body is None else body, words)
+        self._take(next(element.iterfind("txBody"), element), words)
         return " ".join("".join(words).split())
 
     def _take(self, element: Element, words: list[str]) -> None:
@@ -355,9 +353,12 @@ class _Reader:
                 self._after += [note] if note is not None else []
             elif tag in ("fldChar", "fldSimple", "instrText"):
                 self._take_field(child, words)
+            elif tag == "rPr":
+                list(map(self._notice, child.findall("hlinkClick")))
             elif tag not in _SILENT:
                 words.append(_before(child))
-                self._notice(child)
+                if child.attrib:
+                    self._notice(child)
                 self._take(child, words)
                 words.append(_AFTER.get(tag, ""))
         if element.tag == "p":
@@ -401,10 +402,9 @@ class _Reader:
             return
         self._is_navigation, caption = self._in_contents, self._taken_back(self._caption)
         heads = max(1, next((at for at, (row, _) in enumerate(rows) if row.find("trPr/tblHeader") is None), 0))
-        if heads < LEAST < len(rows) and any(
-            cell.get("gridSpan") or _number(cell, "tcPr/gridSpan", 1) > 1 for cell in rows[0][1]
-        ):
-            heads += any(_is_merged(cell, "vMerge") for cell in rows[1][1])  # the names of what is merged in the first
+        is_wide = any(cell.get("gridSpan") or cell.find("tcPr/gridSpan") is not None for cell in rows[0][1])
+        if heads < LEAST < len(rows) and is_wide:  # the second row has the names of what is merged in the first
+            heads += any(_merged(cell) == "vMerge" for cell in rows[1][1])
         self._grid(self._rows(rows), caption, heads)
         self._flush()
 
@@ -415,12 +415,9 @@ class _Reader:
             texts = [""] * _number(row, "trPr/gridBefore", 0)
             for cell in cells[: MOST_COLUMNS + 1]:
                 text, span, at = self._text(cell), _number(cell, "tcPr/gridSpan", 1), len(texts)
-                if not text:
-                    merged = above[at : at + 1] if _is_merged(cell, "vMerge") else texts[-1:]
-                    is_short = sum(map(len, merged)) <= MOST_SPANNED
-                    text = (
-                        "".join(merged) if is_short and any(_is_merged(cell, to) for to in ("vMerge", "hMerge")) else ""
-                    )
+                if not text and (merged := _merged(cell)):
+                    same = above[at : at + 1] if merged == "vMerge" else texts[-1:]
+                    text = "".join(other for other in same if len(other) <= MOST_SPANNED)
                 repeated = text if len(text) * span <= MOST_SPANNED and len(cells) > 1 else ""
                 texts += [text, *[repeated] * (span - 1)]
             above = texts[: MOST_COLUMNS + 1]
@@ -440,7 +437,8 @@ class _Reader:
             list(map(self._add, titles))
         width = max(map(len, rows), default=0)
         if width > MOST_COLUMNS:
-            self._page.notes.append(f"not read: columns of {caption or 'a table'} after the first {MOST_COLUMNS:,}")
+            name = caption or next((heading for _, heading in self._headings[-1:]), "a table")
+            self._page.notes.append(f"not read: columns of {name} after the first {MOST_COLUMNS:,}")
             width = MOST_COLUMNS
         self._spend((), _CELL * sum(max(width - len(row), 0) for row in rows))
         table = list(filled(rows, width))
@@ -489,19 +487,23 @@ def _before(element: Element) -> str:
 
 
 def _placeholder(shape: Element) -> str:
-    """Return what a shape of a slide holds: `title`, `body`; empty if the slide does not say."""
-    place = shape.find("nvSpPr/nvPr/ph") if shape.tag == "sp" else None
-    return "" if place is None else place.get("type", "body")
+    """Return what a shape of a slide holds, as `title`; empty if the slide does not say."""
+    return _child(shape, "nvSpPr/nvPr/ph").get("type", "") if shape.tag == "sp" else ""
+
+
+def _child(element: Element, path: str) -> Element:
+    """Return an element within another one, an empty one if there is none."""
+    found = element.find(path)
+    return Element(path) if found is None else found
 
 
 def _value(element: Element, path: str) -> str:
     """Return the value of a property, empty if there is none."""
-    found = element.find(path)
-    return "" if found is None else found.get("val", "")
+    return _child(element, path).get("val", "")
 
 
-def _outline(element: Element) -> int | None:
-    level = _value(element, "pPr/outlineLvl")
+def _outline(properties: Element) -> int | None:
+    level = _value(properties, "outlineLvl")
     return int(level) + 1 if level in tuple("012345678") else None
 
 
@@ -510,10 +512,13 @@ def _number(element: Element, path: str, otherwise: int) -> int:
     return min(int(text), MOST_COLUMNS) if text.isdecimal() and len(text) < 10 else otherwise
 
 
-def _is_merged(cell: Element, name: str) -> bool:
-    """Return whether a cell is part of the one before it, or above it."""
-    mark = cell.find(f"tcPr/{name}")
-    return cell.get(name) in ("1", "true") or (mark is not None and mark.get("val", "continue") == "continue")
+def _merged(cell: Element) -> str:
+    """Return how a cell is part of another: `vMerge` of the one above it, `hMerge` of the one before it."""
+    for name in ("vMerge", "hMerge"):
+        mark = cell.find(f"tcPr/{name}")
+        if cell.get(name) in ("1", "true") or (mark is not None and mark.get("val", "continue") == "continue"):
+            return name
+    return ""
 
 
 def _points(series: Element, *names: str) -> dict[int, str]:

@@ -7,7 +7,6 @@ a thousand slides that are one part are one slide. The tags and attributes of al
 from __future__ import annotations
 
 import posixpath
-import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -27,7 +26,6 @@ MOST_PART = 1 << 27
 """Bytes of one part."""
 LONGEST_NAMESPACE = 1_000
 """Characters: the parser repeats a namespace in every name."""
-_RELATION = re.compile(r"officeDocument/(?:2006/)?relationships$")
 
 
 class Relation(NamedTuple):
@@ -95,7 +93,7 @@ class Package:
         folder, file = posixpath.split(name)
         place = posixpath.join(folder, "_rels", f"{file}.rels")
         relations = {}
-        for one in self._tree(place).iter("Relationship") if place in self else ():
+        for one in self._tree(place).iter("r:Relationship") if place in self else ():
             kind, target = one.get("Type", "").rpartition("/")[2], one.get("Target", "")
             path = posixpath.normpath(posixpath.join("/", folder, unquote(target.replace("\\", "/")))).strip("/")
             is_part = one.get("TargetMode") != "External"
@@ -127,7 +125,7 @@ class Package:
 def _local(name: str) -> str:
     """Return a name without its namespace; one of relations has a prefix, for `id` is also an attribute of others."""
     space, _, local = name.rpartition("}")
-    return f"r:{local}" if _RELATION.search(space) else local
+    return f"r:{local}" if space.endswith("/relationships") else local
 
 
 class _Builder(ElementTree.TreeBuilder):
@@ -135,7 +133,7 @@ class _Builder(ElementTree.TreeBuilder):
 
     def start(self, tag: str, attrs: dict[str, str], /) -> Element:
         """Begin an element."""
-        return super().start(_local(tag), {_local(name): value for name, value in attrs.items()} if attrs else attrs)
+        return super().start(_local(tag), {_local(name): attrs[name] for name in attrs} if attrs else attrs)
 
     def start_ns(self, prefix: str, uri: str) -> None:
         """Refuse a long namespace."""
