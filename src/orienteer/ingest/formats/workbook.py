@@ -229,36 +229,38 @@ class _Size:
         if name in ("v", "t", "is", "p"):  # most elements: values and texts
             return
         if name in ("c", "table-cell"):
-            times, place = 1 if name == "c" else _times(attributes, "columns"), attributes.get("r", "")
+            times, place = 1, attributes.get("r", "")
+            self._words.clear()
+            if name == "table-cell":
+                times = _whole(attributes.get("table:number-columns-repeated"), 1)
+                self._words.append(attributes.get("office:string-value", ""))
             letters = place.rstrip("0123456789")
-            self._row = int(place[len(letters) :][:10] or self._row)
+            self._row = _whole(place[len(letters) :], self._row)
             self._column = _number(letters) or self._column + times
-            self._words[:] = [attributes.get("office:string-value", "")]
             if name == "c" or "office:value-type" in attributes:
                 self.filled, self._step = self.filled + 1, self._rows
                 self._columns = max(self._columns, self._column)
                 self.area = max(self.area, (self._row + self._rows - 1) * self._columns)
             self._times = times if name == "table-cell" else attributes.get("t") == "s"
         elif name in ("row", "table-row"):  # rows that are repeated and empty are one
-            self._row = int(attributes.get("r", "")[:10] or self._row + self._step)
-            self._column, self._step, self._rows = 0, 1, _times(attributes, "rows")
+            self._row = _whole(attributes.get("r"), self._row + self._step)
+            self._column, self._step, self._rows = 0, 1, _whole(attributes.get("table:number-rows-repeated"), 1)
         elif name == "table":
             self._row = self._columns = 0
         elif name == "si":
             self._words.clear()
         elif name == "sst":
-            count = attributes.get("uniqueCount", "").lstrip("+")
-            self.announced = max(self.announced, int(count) if count.isdecimal() else 0)
+            self.announced = max(self.announced, _whole(attributes.get("uniqueCount"), 0))
 
     def _end(self, tag: str) -> None:
-        name, length = tag[tag.find(":") + 1 :], sum(map(len, self._words))
+        name = tag[tag.find(":") + 1 :]
         if name == "c" and self._times:
-            index = "".join(self._words).strip()
-            self.text += self._shared[int(index)] if index.isdecimal() and int(index) < len(self._shared) else 0
+            index = _whole("".join(self._words).strip(), len(self._shared))
+            self.text += sum(self._shared[index : index + 1])
         elif name == "table-cell":
-            self.text += self._rows * self._times * length
+            self.text += self._rows * self._times * sum(map(len, self._words))
         elif name == "si":
-            self.lengths.append(length)
+            self.lengths.append(sum(map(len, self._words)))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -270,7 +272,6 @@ def _number(letters: str) -> int:
     return number
 
 
-def _times(attributes: dict[str, str], what: str) -> int:
-    """Return how many times OpenDocument repeats a cell or a row."""
-    text = attributes.get(f"table:number-{what}-repeated", "1")
-    return int(text) if text.isdecimal() else 1
+def _whole(text: str | None, otherwise: int) -> int:
+    text = (text or "").lstrip("+")[:18]
+    return int(text) if text.isdecimal() else otherwise

@@ -37,12 +37,9 @@ MOST_FIELDS, LONGEST_INSTRUCTION, MOST_BASES = 50, 2_000, 20
 _DELETED = frozenset(["del", "moveFrom", "delText", "delInstrText"])
 _SILENT = _DELETED | {"pPr", "tblPr", "tblGrid", "trPr", "tcPr", "sectPr", "sdtPr", "ffData", "lstStyle"}
 _SILENT |= {"bodyPr", "replyLst", "rPh"}  # without text, or read apart
-_LEADING = {"chart": "r:id", "relIds": "r:dm"}
-"""Elements whose content is another part, and the attribute that names it."""
-_APART = frozenset(["txbxContent", "txBody", "tbl", *_LEADING])
-"""Elements within a paragraph that are no part of it."""
-_RUNS = frozenset(["r", "hyperlink", "fldSimple", "oMath", "oMathPara", "bookmarkStart"])
-"""Elements of a paragraph, which some files have outside of any."""
+_LEADING = {"chart": "r:id", "relIds": "r:dm"}  # what is another part, and the attribute that names it
+_APART = frozenset(["txbxContent", "txBody", "tbl", *_LEADING])  # within a paragraph, but no part of it
+_RUNS = frozenset(["r", "hyperlink", "fldSimple", "oMath", "oMathPara", "bookmarkStart"])  # some stand in no paragraph
 _BEFORE = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "rt": " ("}
 _BEFORE |= {"den": "/", "sup": "^", "sub": "_"}
 _AFTER = {"p": "\n", "rt": ")"}
@@ -50,14 +47,12 @@ _REFERENCES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes",
 _COMMENTS = frozenset(["comment", "cm", "reply", "threadedComment"])
 _AUTHORS = frozenset(["authors", "cmAuthorLst", "authorLst", "personList"])
 _EMBEDDED = frozenset(["altChunk", "OLEObject", "oleObj"])
-_CONTENTS, _CONTENTS_STYLE = re.compile(r"\s*(?:TOC|TOA|INDEX)\b"), re.compile(r"toc |index |table of ")
-"""Fields and styles of what lists what is elsewhere in the document."""
+_CONTENTS = re.compile(r"\s*(?:TOC|TOA|INDEX)\b")  # fields and styles of what lists what is elsewhere
+_CONTENTS_STYLE = re.compile(r"toc |index |table of ")
 _ADDRESS = re.compile(r'\s*HYPERLINK\s+(\\l\s+)?"([^"]+)"')
 _HEADING = re.compile(r"(?:title|heading ?([1-9]))$")
-_FILE = re.compile(r"(?:.*[\\/].*|\S+)\.\w{2,4}")
-"""What programs put where the description of a picture should be."""
-_SYMBOL = re.compile(r"(?!00[01]|D[89A-F]|[EF])[0-9A-F]{4}", re.IGNORECASE)
-"""Code points that name a character: those of symbol fonts and halves of others do not."""
+_FILE = re.compile(r"(?:.*[\\/].*|\S+)\.\w{2,4}")  # what programs put where a picture should be described
+_SYMBOL = re.compile(r"(?!00[01]|D[89A-F]|[EF])[0-9A-F]{4}", re.IGNORECASE)  # no code of symbol fonts, no half of one
 
 
 def read_office(path: Path) -> Page:
@@ -211,9 +206,9 @@ class _Reader:
         elif tag in _COMMENTS:
             self._comment(element)
         elif tag in _AUTHORS:
-            names = (one.get("name") or one.get("displayName") or one.text or "" for one in element)
             self._authors |= {
-                one.get("id", str(at)): name for at, (one, name) in enumerate(zip(element, names, strict=True))
+                one.get("id", str(at)): one.get("name") or one.get("displayName") or one.text or ""
+                for at, one in enumerate(element)
             }
         elif tag in _LEADING and element.get(_LEADING[tag]) is not None:
             if (part := self._package.once(self._part.relation(element, _LEADING[tag]))) is not None:
@@ -241,7 +236,8 @@ class _Reader:
         style, level = self._style(_value(properties, "pStyle"))
         if properties.find("outlineLvl") is not None:
             level = _outline(properties)
-        self._is_navigation = self._in_contents or _CONTENTS_STYLE.match(style) is not None
+        is_contents = any(field.is_contents for field in self._fields)
+        self._is_navigation = is_contents or _CONTENTS_STYLE.match(style) is not None
         words: list[str] = []
         self._take(paragraph, words)
         if text := "\n".join(filter(None, (" ".join(line.split()) for line in "".join(words).split("\n")))):
@@ -330,10 +326,6 @@ class _Reader:
         for reply in comment.iterfind("replyLst/reply"):
             self._comment(reply)
 
-    @property
-    def _in_contents(self) -> bool:
-        return any(field.is_contents for field in self._fields)
-
     def _text(self, element: Element) -> str:
         """Return the text of the paragraphs within an element in one line; what floats waits."""
         words: list[str] = []
@@ -400,7 +392,8 @@ class _Reader:
             for cell in (cell for _, cells in rows for cell in cells):
                 self._group(cell)
             return
-        self._is_navigation, caption = self._in_contents, self._taken_back(self._caption)
+        self._is_navigation = any(field.is_contents for field in self._fields)
+        caption = self._taken_back(self._caption)
         heads = max(1, next((at for at, (row, _) in enumerate(rows) if row.find("trPr/tblHeader") is None), 0))
         is_wide = any(cell.get("gridSpan") or cell.find("tcPr/gridSpan") is not None for cell in rows[0][1])
         if heads < LEAST < len(rows) and is_wide:  # the second row has the names of what is merged in the first
