@@ -437,21 +437,16 @@ class _Reader:
         table = list(filled(rows, width))
         names = (" ".join(dict.fromkeys(filter(None, column))) for column in zip(*table[:heads], strict=True))
         header = tuple(name or f"column_{at}" for at, name in enumerate(names, 1))
-        if header:
-            self._add(caption, (header, table[heads:]))
-        elif caption:
-            self._add(caption)
+        if header or caption:
+            self._add(caption, (header, table[heads:]) if header else None)
 
     def _chart(self, chart: Element) -> None:
         """Read a chart: its titles, and a row for each category with the values of the series."""
         caption = " ".join(filter(None, map(self._text, chart.iter("title"))))
-        every = [] if self._has_cells else list(chart.iter("ser"))  # in a workbook they are those of cells
-        series = every[:MOST_COLUMNS]
+        series = [] if self._has_cells else list(chart.iter("ser"))[:MOST_COLUMNS]  # a workbook has them in cells
         names = [" ".join(value.text or "" for value in one.iterfind("tx//v")) for one in series]
         columns = [_points(one, "cat", "xVal") for one in series[:1]] + [_points(one, "val", "yVal") for one in series]
-        rows = (
-            [column.get(at, "") for column in columns] for at in sorted({at for column in columns for at in column})
-        )
+        rows = ([column.get(at, "") for column in columns] for at in sorted(set[int]().union(*columns)))
         self._grid(chain([["", *names]], rows), caption, 1)
         self._flush()
 
