@@ -539,6 +539,7 @@ def book_of(path, rows, shared, roots=("worksheet", "sst")):
     [
         ("".join(CELLS.format(at=at) for at in range(1, 101)), "x" * (1 << 20), "characters of text: split it"),
         ("<row><c\n r = 'A1' t='s'><v>0</v></c><c r='xfd1048576' t='s'><v>0</v></c></row>", "x", "far apart"),
+        ("<row r='1'><c/></row><row r='1048576'>" + "<c t='s'><v>0</v></c>" * 9_000 + "</row>", "x", "far apart"),
     ],
 )
 @pytest.mark.parametrize("roots", [("worksheet", "sst"), ("x", "y"), ("worksheet", "sst uniqueCount='99999999999'")])

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.parsers import expat
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 SUFFIXES = (".xlsx", ".xlsm", ".xls", ".ods")
 MOST_WHOLE = 1e15
 """Numbers above which a float does not tell every whole number."""
+MOST_AREA = 1 << 20
+"""Cells that any sheet may span, however few say something."""
 MOST_TEXT = 1 << 29
 """Characters of a sheet. A file has a text once, and each cell of it becomes one of its own."""
 Rows = tuple[RowRecord, ...]
@@ -173,127 +175,103 @@ def _check_size(path: Path) -> None:
     with zipfile.ZipFile(path) as packed:
         members = packed.infolist()
         check_ratio(path, path.stat().st_size, sum(member.file_size for member in members), remedy=remedy)
-        sheets = [(member, _measured(packed, member)) for member in members if _has_cells(packed, member)]
-        for _, measure in sheets:
-            if is_sparse(measure.area, measure.filled):
-                raise BadInput(f"{path} has {measure.filled:,} cells within {measure.area:,}, far apart: {remedy}")
-        most = max((measure.filled for _, measure in sheets), default=0)
+        sheets = [member for member in members if _has_cells(packed, member)]
+        sizes = [_Size(packed, member) for member in sheets]
+        for size in sizes:
+            if size.area > MOST_AREA and is_sparse(size.area, size.filled):
+                raise BadInput(f"{path} has {size.filled:,} cells within {size.area:,}, far apart: {remedy}")
+        most = max((size.filled for size in sizes), default=0)
         for member in (member for member in members if member.filename.casefold().endswith("sharedstrings.xml")):
-            if _measured(packed, member).announced > member.file_size:  # the library makes room for as many at once
+            shared = _Size(packed, member, ())
+            if shared.announced > member.file_size:  # the library makes room for as many at once
                 raise BadInput(f"{path} announces more texts than it has bytes: {remedy}")
-            if most * member.file_size > MOST_TEXT:
-                lengths = _measured(packed, member, [0]).lengths
-                if most * max(lengths) > MOST_TEXT:
-                    sheets += [(sheet, _measured(packed, sheet, lengths)) for sheet, _ in sheets]
-        if any(measure.text > MOST_TEXT for _, measure in sheets):
+            if most * max(shared.lengths, default=0) > MOST_TEXT:
+                sizes += [_Size(packed, sheet, shared.lengths) for sheet in sheets]
+        if any(size.text > MOST_TEXT for size in sizes):
             raise BadInput(f"{path} has a sheet of more than {MOST_TEXT:,} characters of text: split it")
 
 
 def _has_cells(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
     """Return whether a part may be a sheet, whatever its name and its root: the library asks for neither."""
-    before = b""
-    with packed.open(member) as content:
-        for part in iter(partial(content.read, READ), b""):
-            if any(name in before + part for name in (b"sheetData", b"table-cell")):
+    content = b""
+    with packed.open(member) as parts:
+        while part := parts.read(READ):
+            content = content[-20:] + part
+            if b"sheetData" in content or b"table-cell" in content:
                 return True
-            before = part[-20:]
     return False
 
 
-def _measured(packed: zipfile.ZipFile, member: zipfile.ZipInfo, lengths: Sequence[int] = ()) -> _Measure:
-    """Measure a part of a workbook. To count characters, it takes the lengths of the shared texts, or [0] for these."""
-    measure = _Measure(lengths)
-    with packed.open(member) as content:
-        for part in iter(partial(content.read, READ), b""):
-            measure.parser.Parse(part)
-    return measure
+class _Size:
+    """What a part of a workbook becomes in memory; its characters only if the shared texts are given."""
 
-
-class _Measure:
-    """Counts what a part of a workbook becomes in memory."""
-
-    def __init__(self, lengths: Sequence[int]) -> None:
+    def __init__(self, packed: zipfile.ZipFile, member: zipfile.ZipInfo, shared: Sequence[int] | None = None) -> None:
         self.area = self.filled = self.text = 0
         """Cells that the largest sheet spans; cells that say something, and their characters."""
-        self.lengths = [0]
-        """Characters of each shared text, after one that is none."""
+        self.lengths: list[int] = []
+        """Characters of each shared text."""
         self.announced = 0
         """Shared texts that the file says it has."""
-        self.parser = expat.ParserCreate("utf-8")  # as the library has it, whatever the part says
-        self.parser.buffer_text = True
-        self.parser.StartElementHandler = self._begin
-        self._shared = lengths
-        self._rows = self._columns = self._column = self._row_text = 0
-        self._row_times = self._times = 1
-        self._has_cell = False
-        self._numbers: dict[str, int] = {}  # of columns by their letters
+        self._shared = shared or ()
+        self._row = self._column = self._columns = 0
+        self._step = self._rows = self._times = 1
         self._words: list[str] = []
-        if lengths:
-            self._listen()
-
-    def _listen(self) -> None:
-        """Count the characters, too."""
-        self.parser.EndElementHandler, self.parser.CharacterDataHandler = self._end, self._take
+        parser = expat.ParserCreate("utf-8")  # as the library has it, whatever the part says
+        parser.buffer_text, parser.StartElementHandler = True, self._begin
+        if shared is not None or member.filename == "content.xml":
+            parser.EndElementHandler, parser.CharacterDataHandler = self._end, self._words.append
+        with packed.open(member) as content:
+            while part := content.read(READ):
+                parser.Parse(part)
 
     def _begin(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag[tag.find(":") + 1 :]
         if name in ("v", "t", "is", "p"):  # most elements: values and texts
             return
-        if name == "c":
-            self.filled += 1
-            self._spread(attributes.get("r", ""))
-            self._words, self._times = [], attributes.get("t") == "s"
-        elif name == "table-cell":
-            self._times, self._words = _times(attributes, "columns"), [attributes.get("office:string-value", "")]
-            self._column += self._times
-            if "office:value-type" in attributes:
-                self._columns, self.filled, self._has_cell = max(self._columns, self._column), self.filled + 1, True
-        elif name == "table-row":
-            self._row_times, self._column, self._row_text, self._has_cell = _times(attributes, "rows"), 0, 0, False
-            self._listen()
+        if name in ("c", "table-cell"):
+            times, place = 1, attributes.get("r", "")
+            self._words.clear()
+            if name == "table-cell":
+                times = _whole(attributes.get("table:number-columns-repeated"), 1)
+                self._words.append(attributes.get("office:string-value", ""))
+            letters = place.rstrip("0123456789")
+            self._row = _whole(place[len(letters) :], self._row)
+            self._column = _number(letters) or self._column + times
+            if name == "c" or "office:value-type" in attributes:
+                self.filled, self._step = self.filled + 1, self._rows
+                self._columns = max(self._columns, self._column)
+                self.area = max(self.area, (self._row + self._rows - 1) * self._columns)
+            self._times = times if name == "table-cell" else attributes.get("t") == "s"
+        elif name in ("row", "table-row"):  # rows that are repeated and empty are one
+            self._row = _whole(attributes.get("r"), self._row + self._step)
+            self._column, self._step, self._rows = 0, 1, _whole(attributes.get("table:number-rows-repeated"), 1)
         elif name == "table":
-            self._rows = self._columns = 0
+            self._row = self._columns = 0
         elif name == "si":
-            self._words = []
+            self._words.clear()
         elif name == "sst":
-            count = attributes.get("uniqueCount", "").lstrip("+")
-            self.announced = max(self.announced, int(count) if count.isdecimal() else 0)
-
-    def _spread(self, cell: str) -> None:
-        """Note the place of a cell: `C7`."""
-        letters = cell.rstrip("0123456789")
-        column = self._numbers.get(letters)
-        if column is None:
-            column = 0
-            for letter in letters[:4].upper():
-                column = column * 26 + ord(letter) - 64
-            self._numbers[letters] = column
-        row = int(cell[len(letters) :][:10] or 0)
-        if row > self._rows or column > self._columns:
-            self._rows, self._columns = max(self._rows, row), max(self._columns, column)
-            self.area = self._rows * self._columns
-
-    def _take(self, text: str) -> None:
-        self._words.append(text)
+            self.announced = max(self.announced, _whole(attributes.get("uniqueCount"), 0))
 
     def _end(self, tag: str) -> None:
         name = tag[tag.find(":") + 1 :]
         if name == "c" and self._times:
-            index = "".join(self._words).strip()
-            self.text += self._shared[int(index) + 1] if index.isdecimal() and int(index) + 1 < len(self._shared) else 0
+            index = _whole("".join(self._words).strip(), len(self._shared))
+            self.text += sum(self._shared[index : index + 1])
         elif name == "table-cell":
-            self._row_text += self._times * sum(map(len, self._words))
-        elif name == "table-row":
-            self._rows += self._row_times if self._has_cell else 1
-            self.area, self.text = (
-                max(self.area, self._rows * self._columns),
-                self.text + self._row_times * self._row_text,
-            )
+            self.text += self._rows * self._times * sum(map(len, self._words))
         elif name == "si":
             self.lengths.append(sum(map(len, self._words)))
 
 
-def _times(attributes: dict[str, str], what: str) -> int:
-    """Return how many times OpenDocument repeats a cell or a row."""
-    text = attributes.get(f"table:number-{what}-repeated", "1")
-    return int(text) if text.isdecimal() else 1
+@lru_cache(maxsize=1 << 15)
+def _number(letters: str) -> int:
+    """Return the number of a column by its letters."""
+    number = 0
+    for letter in letters[:4].upper():
+        number = number * 26 + ord(letter) - 64
+    return number
+
+
+def _whole(text: str | None, otherwise: int) -> int:
+    text = (text or "").lstrip("+")[:18]
+    return int(text) if text.isdecimal() else otherwise

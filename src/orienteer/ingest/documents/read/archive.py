@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import lzma
 import zipfile
+import zlib
 from io import BytesIO
 
 from orienteer.errors import BadInput
@@ -13,7 +15,8 @@ MOST_UNPACKED = 1 << 30
 SMALL = 16 << 20
 """Bytes that any archive may unpack to, whatever its ratio: less than a table's, for it is held as a whole."""
 
-
+BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError, OSError)
+"""What Python's readers of archives raise where one is broken."""
 ENCRYPTED = "encrypted: save it without a password"
 _OLE = b"\xd0\xcf\x11\xe0"
 """How an Office file with a password begins, and one from before 2007."""

@@ -6,16 +6,14 @@ ever resolved and no other file asked for.
 
 from __future__ import annotations
 
-import lzma
 import posixpath
 import zipfile
-import zlib
 from dataclasses import replace
 from io import BytesIO
 from urllib.parse import unquote
 
 from orienteer.errors import BadInput
-from orienteer.ingest.documents.read.archive import check_archive
+from orienteer.ingest.documents.read.archive import BROKEN, check_archive
 from orienteer.ingest.documents.read.blocks import Block, Blocks, Page, Place, Prose
 from orienteer.ingest.documents.read.markup import tags_of
 from orienteer.ingest.documents.read.titles import cleaned
@@ -24,11 +22,6 @@ from orienteer.ingest.formats.letters import decoded
 
 _CONTAINER = "META-INF/container.xml"
 _PROTECTED = "META-INF/encryption.xml"
-_BROKEN = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
-    *(NotImplementedError, RuntimeError, ValueError, OSError),
-)
-"""What Python's readers of archives raise where one is broken."""
 _PAGES = frozenset(["application/xhtml+xml", "text/html"])
 
 
@@ -39,7 +32,7 @@ def read_book(content: bytes) -> Page:
     try:
         with zipfile.ZipFile(stream) as archive:
             return _read(archive)
-    except _BROKEN as error:
+    except BROKEN as error:
         raise BadInput(f"a broken or protected book ({error}): save it again without protection") from error
 
 
