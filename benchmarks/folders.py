@@ -10,17 +10,21 @@ office.py; `code`, a part of the running Python's library. The first is in the p
 and hand FOLDER to `--data`; without it that folder is left out. The questions were written against 3.40.1. Pages that
 repeat others (indexes, the release log page by page, the whole interface in one page) are not copied.
 
-The questions stand in folders/dev.jsonl and folders/held.jsonl, in ten shapes. Whoever builds looks at dev alone: of
-`held` nothing but totals is printed. Gold is a span of text in a file: it is found at rank r if hit r comes from that
-file and its whole passage holds the span; case, punctuation and white space do not count, and of a span with ` | ` the
-cells must stand in that order in one line. `top 1` asks for any gold, `top 5` and `top 20` for all of it; of golds with
-the same `part`, and of all where `any` is true, one suffices. `file 5` asks for the files alone. `--check` verifies
-that every span stands in its file as the product reads it.
+Two more folders, `den` and `solar`, are made of other people's documents by `python benchmarks/public_folders.py DATA`.
+`--data DATA --split public` asks the 120 questions of folders/public.jsonl of them, in further shapes.
+
+The other questions stand in folders/dev.jsonl and folders/held.jsonl, in ten shapes. Whoever builds looks at dev alone:
+of `held` nothing but totals is printed. Gold is a span of text in a file: it is found at rank r if hit r comes from
+that file and its whole passage holds the span; case, punctuation and white space do not count, and of a span with ` | `
+the cells must stand in that order in one line. `top 1` asks for any gold, `top 5` and `top 20` for all of it; of golds
+with the same `part`, and of all where `any` is true, one suffices. `file 5` asks for the files alone. `--check`
+verifies that every span stands in its file as the product reads it.
 
 Each method is asked of a graph without vectors and of one with the local embedder, `minilm`. Peers over the same
 passages: SQLite's FTS5 with `porter`, bm25s with English stop words, and tantivy with its English stemmer, where they
 are installed; and ripgrep, which ranks files by how many words of the question they hold.
-Gains over the first method of the same graph are paired; all intervals are 95 %.
+Gains over the first method of the same graph are paired; all intervals are 95 %. An answer without a model, quoted or
+read of rows, is right if it has all parts of the truth or holds a span of gold.
 
 With `--replies` a model answers: `documents` is asked 42 questions of the half that `--split` names, 30 with an answer
 and 12 without, drawn once. The file has a reply for each prompt, a JSON object a line: `prompt`, by which the file
@@ -62,7 +66,8 @@ from orienteer.text import numbers_in, spelled_numbers
 from report import command_line, write_json
 
 HERE = Path(__file__).parent / "folders"
-FOLDERS = ("sqlite", "office", "code")
+PUBLIC = ("den", "solar")
+FOLDERS = ("sqlite", "office", "code", *PUBLIC)
 SHAPES = (
     "look-up",
     "definition",
@@ -73,6 +78,7 @@ SHAPES = (
     "which documents",
     "comparison",
     "paraphrase",
+    *("how-to", "number or date", "misspelt", "two parts", "why"),
     "not answerable",
 )
 METHODS = ("auto", "bm25", "hybrid", "sage", "hippo")
@@ -151,6 +157,8 @@ class Found:
     seconds: float
     is_refused: bool = False
     quotation: str | None = None
+    answer: str | None = None
+    """What was answered, quoted or not."""
 
 
 Method = Callable[[str], Found]
@@ -212,7 +220,11 @@ class Bench:
         self.passages: dict[str, int] = {}
 
     def folder(self, name: str) -> Path:
-        """Return where a folder lies, made if it is not there."""
+        """Return where a folder lies, made if it is not there. Raises `FileNotFoundError` without its source."""
+        if name in PUBLIC:
+            if self.data is None or not (self.data / name).is_dir():
+                raise FileNotFoundError("--data has no such folder: see --help for how to make it")
+            return self.data / name
         target = self.cache / "folders" / name
         if target.exists() and self.is_fresh:
             shutil.rmtree(target)
@@ -272,7 +284,7 @@ def retrieving(graph: Graph, method: str) -> Method:
             passages.append(Passage(file or "", f"{node.name}\n{node.text}", str(shown)))
         refusal = result.refusal
         quotation = result.answer if result.answer_kind == "quotation" else None
-        return Found(passages, spent, refusal is not None and refusal.kind == "not_here", quotation)
+        return Found(passages, spent, refusal is not None and refusal.kind == "not_here", quotation, result.answer)
 
     return ask
 
@@ -419,6 +431,7 @@ def measured(asked: Asked, found: Found) -> dict[str, float]:
         "seconds": found.seconds,
         "refused": float(found.is_refused),
         "answered": float(found.quotation is not None),
+        "told": float(found.answer is not None),
     }
     if not asked.gold:
         return row
@@ -433,6 +446,8 @@ def measured(asked: Asked, found: Found) -> dict[str, float]:
     holding = [(one, gold.span) for one in found.passages for gold in asked.gold if one.shown and is_gold(one, gold)]
     row["holding"] = len(holding)
     row["showing"] = sum(holds(one.shown, span) or has_answer(one.shown, asked.answer) for one, span in holding)
+    told = found.answer or ""
+    row["right"] = float(has_answer(told, asked.answer) or any(holds(told, gold.span) for gold in asked.gold))
     if asked.shape == "look-up":
         row["quoted"] = float(found.quotation is not None and has_answer(found.quotation, asked.answer))
     return row
@@ -525,6 +540,20 @@ def show(title: str, rows: Mapping[str, Any]) -> None:
             print(f"{label:16}over {next(iter(gains)).partition(' over ')[2]}: {said}")
 
 
+def show_answers(asked: Sequence[Asked], scores: Mapping[str, Scores]) -> None:
+    """Print how many questions each method of the product answered without a model, and how many it refused."""
+    figures = {True: ("told", "right", "refused"), False: ("told", "refused")}
+    print(f"\n{'':16}   answerable: n, answered, right, refused   not answerable: n, answered, refused")
+    for label, one in scores.items():
+        if label in PEERS:
+            continue
+        print(f"{label:16}", end="")
+        for has_gold, some in figures.items():
+            rows = [one.rows[each.id] for each in asked if bool(each.gold) is has_gold and each.id in one.rows]
+            print(f"{len(rows):9}" + "".join(f"{sum(row[each] for row in rows):9.0f}" for each in some), end="     ")
+        print()
+
+
 def _interval(one: Sequence[float] | None) -> str:
     return f"{one[0]:.1f} [{one[1]:5.1f}, {one[2]:5.1f}]" if one else "-"
 
@@ -569,7 +598,7 @@ def check(bench: Bench) -> int:
                 held = int(holds(raw(path), gold.span))
             if not held:
                 bad += 1
-                print(f"{one.id}: {gold.file}: {gold.span if one.split == 'dev' else '(held)'}")
+                print(f"{one.id}: {gold.file}: {gold.span if one.split != 'held' else '(held)'}")
     print(f"{bad} spans are not where they should be; {unread} stand in files that are not read today")
     return bad
 
@@ -670,9 +699,9 @@ def play(bench: Bench, replies: Path, prompts: Path | None, shown: Sequence[str]
 def main() -> None:
     """Ask, and print what was found."""
     parser = command_line(__doc__)
-    parser.add_argument("--data", type=Path, help="where the documentation of SQLite was unpacked")
+    parser.add_argument("--data", type=Path, help="where SQLite's documentation was unpacked, and den and solar made")
     parser.add_argument("--folder", action="append", choices=FOLDERS)
-    parser.add_argument("--split", choices=("dev", "held", "all"), default="dev")
+    parser.add_argument("--split", choices=("dev", "held", "all", "public"), default="dev")
     parser.add_argument("--methods", help=f"some of {','.join((*METHODS, *PEERS))}")
     parser.add_argument("--variants", default=",".join(VARIANTS), help="plain,minilm or one of them")
     parser.add_argument("--cache", type=Path, default=Path("/tmp/orienteer-folders"), help="where all of it is kept")
@@ -699,12 +728,16 @@ def main() -> None:
     told = ", ".join(f"{name} {count:,}" for name, count in bench.passages.items())
     print(f"\n{len(bench.asked)} questions of {options.split}, {answerable} of them answerable; passages: {told}")
     show("all", whole)
-    by_shape = {shape: table([one for one in bench.asked if one.shape == shape], scores) for shape in SHAPES[:-1]}
-    by_folder = {name: table([one for one in bench.asked if one.folder == name], scores) for name in FOLDERS}
+    show_answers(bench.asked, scores)
+    shapes = [shape for shape in SHAPES[:-1] if any(one.shape == shape for one in bench.asked)]
+    folders = [name for name in FOLDERS if any(one.folder == name for one in bench.asked)]
+    by_shape = {shape: table([one for one in bench.asked if one.shape == shape], scores) for shape in shapes}
+    by_folder = {name: table([one for one in bench.asked if one.folder == name], scores) for name in folders}
     for measure in MEASURES:
         show_parts({**by_shape, **by_folder}, measure)
     show_parts(by_folder, "refused, not answerable")
-    questions = {label: one.rows for label, one in scores.items()} if options.split == "dev" else {}
+    is_open = options.split in ("dev", "public")
+    questions = {label: one.rows for label, one in scores.items()} if is_open else {}
     written = {"all": whole, "shapes": by_shape, "folders": by_folder, "questions": questions}
     write_json(options.json, written)
 
