@@ -24,7 +24,8 @@ Each method is asked of a graph without vectors and of one with the local embedd
 passages: SQLite's FTS5 with `porter`, bm25s with English stop words, and tantivy with its English stemmer, where they
 are installed; and ripgrep, which ranks files by how many words of the question they hold.
 Gains over the first method of the same graph are paired; all intervals are 95 %. An answer without a model, quoted or
-read of rows, is right if it has all parts of the truth or holds a span of gold.
+read of rows, is right if it has all parts of the truth or holds a span of gold, a list of documents if it has the files
+of all gold and no other.
 
 With `--replies` a model answers: `documents` is asked 42 questions of the half that `--split` names, 30 with an answer
 and 12 without, drawn once. The file has a reply for each prompt, a JSON object a line: `prompt`, by which the file
@@ -447,7 +448,9 @@ def measured(asked: Asked, found: Found) -> dict[str, float]:
     row["holding"] = len(holding)
     row["showing"] = sum(holds(one.shown, span) or has_answer(one.shown, asked.answer) for one, span in holding)
     told = found.answer or ""
-    row["right"] = float(has_answer(told, asked.answer) or any(holds(told, gold.span) for gold in asked.gold))
+    is_list = asked.shape == "which documents" and set(told.split(", ")) == {gold.file for gold in asked.gold}
+    has_gold = any(holds(told, gold.span) for gold in asked.gold)
+    row["right"] = float(is_list or has_gold or has_answer(told, asked.answer))
     if asked.shape == "look-up":
         row["quoted"] = float(found.quotation is not None and has_answer(found.quotation, asked.answer))
     return row
@@ -542,16 +545,19 @@ def show(title: str, rows: Mapping[str, Any]) -> None:
 
 def show_answers(asked: Sequence[Asked], scores: Mapping[str, Scores]) -> None:
     """Print how many questions each method of the product answered without a model, and how many it refused."""
-    figures = {True: ("told", "right", "refused"), False: ("told", "refused")}
-    print(f"\n{'':16}   answerable: n, answered, right, refused   not answerable: n, answered, refused")
+    said = "n, quoted, right, else answered, right, refused; of not answerable n, quoted, else answered, refused"
+    print(f"\nanswers, of answerable: {said}")
     for label, one in scores.items():
-        if label in PEERS:
-            continue
-        print(f"{label:16}", end="")
-        for has_gold, some in figures.items():
+        counts = []
+        for has_gold in (True, False) if label not in PEERS else ():
             rows = [one.rows[each.id] for each in asked if bool(each.gold) is has_gold and each.id in one.rows]
-            print(f"{len(rows):9}" + "".join(f"{sum(row[each] for row in rows):9.0f}" for each in some), end="     ")
-        print()
+            counts.append(len(rows))
+            for is_quoted in (1.0, 0.0):
+                some = [row for row in rows if row["told"] and row["answered"] == is_quoted]
+                counts += [len(some), *([round(sum(row["right"] for row in some))] if has_gold else [])]
+            counts.append(round(sum(row["refused"] for row in rows)))
+        if counts:
+            print(f"{label:16}" + "".join(f"{count:7}" for count in counts))
 
 
 def _interval(one: Sequence[float] | None) -> str:

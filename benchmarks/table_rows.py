@@ -18,7 +18,6 @@ import argparse
 import json
 import math
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -50,7 +49,7 @@ def is_right(asked: Mapping[str, Any], answer: str) -> bool:  # Any: JSON
         names = truth if isinstance(truth, list) else [truth]
         if asked["form"] == "number":
             near = asked.get("tolerance", 0)
-            told = [float(one.replace(",", "")) for one in _NUMBER.findall(answer)]
+            told = (float(one.replace(",", "")) for one in _NUMBER.findall(answer))
             found = any(math.isclose(one, float(truth), rel_tol=1e-9, abs_tol=near) for one in told)
         elif asked["form"] == "value":
             found = all(words_of(name) in words_of(answer) for name in names)
@@ -63,8 +62,10 @@ def is_right(asked: Mapping[str, Any], answer: str) -> bool:  # Any: JSON
 
 def answered_by(result: Result) -> str:
     """Say who gave an answer."""
-    if result.answer is None or result.answer_kind == "quotation":
-        return "nobody" if result.answer is None else "a quotation"
+    if result.answer is None:
+        return "nobody"
+    if result.answer_kind == "quotation":
+        return "a quotation"
     return "rows" if result.reading and result.reading.text else "a list of documents"
 
 
@@ -83,24 +84,22 @@ def main() -> None:
     parser.add_argument("--show", action="append", choices=VERDICTS, default=[], help="print these answers")
     parser.add_argument("--cache", type=Path, default=Path("/tmp/orienteer-folders"), help="where all of it is kept")
     options = parser.parse_args()
-    shared = {"split": "public", "methods": "documents", "variants": "plain", "fresh": False}
-    bench = Bench(argparse.Namespace(**vars(options) | shared))
+    bench = Bench(argparse.Namespace(**vars(options), split="public", methods="", variants="plain", fresh=False))
     questions = [json.loads(line) for line in (HERE / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
     counts: Counter[tuple[str, str, str]] = Counter()
     for name in options.folder or FOLDERS:
         try:
             retriever = Retriever(bench.graph(name, "plain"), "documents")
         except FileNotFoundError as error:
-            sys.stderr.write(f"{name} is left out: {error}\n")
+            print(f"{name} is left out: {error}")
             continue
         for asked in (one for one in questions if one["folder"] == name):
             result = retriever.ask(asked["question"], k=5)
             verdict, who = judged(asked, result), answered_by(result)
             counts.update((part, who, verdict) for part in (name, "all"))
             if verdict in options.show:
-                print(
-                    f"{verdict:8}{asked['id']:10}{asked['question']}\n{'':18}{result.answer}   TRUTH {asked['truth']}"
-                )
+                told = f"{asked['question']}: {result.answer}   TRUTH {asked['truth']}"
+                print(f"{verdict:8}{asked['id']:10}{told}")
     print(f"\n{'':10}{'answered by':24}" + "".join(f"{one:>9}" for one in VERDICTS))
     for part, who in sorted({key[:2] for key in counts}):
         print(f"{part:10}{who:24}" + "".join(f"{counts[part, who, one]:9}" for one in VERDICTS))
