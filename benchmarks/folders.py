@@ -224,7 +224,7 @@ class Bench:
         """Return where a folder lies, made if it is not there. Raises `FileNotFoundError` without its source."""
         if name in PUBLIC:
             if self.data is None or not (self.data / name).is_dir():
-                raise FileNotFoundError("--data has no such folder: see --help for how to make it")
+                raise FileNotFoundError("it is not in --data: python benchmarks/public_folders.py DATA makes it")
             return self.data / name
         target = self.cache / "folders" / name
         if target.exists() and self.is_fresh:
