@@ -10,17 +10,22 @@ office.py; `code`, a part of the running Python's library. The first is in the p
 and hand FOLDER to `--data`; without it that folder is left out. The questions were written against 3.40.1. Pages that
 repeat others (indexes, the release log page by page, the whole interface in one page) are not copied.
 
-The questions stand in folders/dev.jsonl and folders/held.jsonl, in ten shapes. Whoever builds looks at dev alone: of
-`held` nothing but totals is printed. Gold is a span of text in a file: it is found at rank r if hit r comes from that
-file and its whole passage holds the span; case, punctuation and white space do not count, and of a span with ` | ` the
-cells must stand in that order in one line. `top 1` asks for any gold, `top 5` and `top 20` for all of it; of golds with
-the same `part`, and of all where `any` is true, one suffices. `file 5` asks for the files alone. `--check` verifies
-that every span stands in its file as the product reads it.
+Two more folders, `den` and `solar`, are made of other people's documents by `python benchmarks/public_folders.py DATA`.
+`--data DATA --split public` asks the 120 questions of folders/public.jsonl of them, in further shapes.
+
+The other questions stand in folders/dev.jsonl and folders/held.jsonl, in ten shapes. Whoever builds looks at dev alone:
+of `held` nothing but totals is printed. Gold is a span of text in a file: it is found at rank r if hit r comes from
+that file and its whole passage holds the span; case, punctuation and white space do not count, and of a span with ` | `
+the cells must stand in that order in one line. `top 1` asks for any gold, `top 5` and `top 20` for all of it; of golds
+with the same `part`, and of all where `any` is true, one suffices. `file 5` asks for the files alone. `--check`
+verifies that every span stands in its file as the product reads it.
 
 Each method is asked of a graph without vectors and of one with the local embedder, `minilm`. Peers over the same
 passages: SQLite's FTS5 with `porter`, bm25s with English stop words, and tantivy with its English stemmer, where they
 are installed; and ripgrep, which ranks files by how many words of the question they hold.
-Gains over the first method of the same graph are paired; all intervals are 95 %.
+Gains over the first method of the same graph are paired; all intervals are 95 %. An answer without a model, quoted or
+read of rows, is right if it has all parts of the truth or holds a span of gold, a list of documents if it has the files
+of all gold and no other.
 
 With `--replies` a model answers: `documents` is asked 42 questions of the half that `--split` names, 30 with an answer
 and 12 without, drawn once. The file has a reply for each prompt, a JSON object a line: `prompt`, by which the file
@@ -62,7 +67,8 @@ from orienteer.text import numbers_in, spelled_numbers
 from report import command_line, write_json
 
 HERE = Path(__file__).parent / "folders"
-FOLDERS = ("sqlite", "office", "code")
+PUBLIC = ("den", "solar")
+FOLDERS = ("sqlite", "office", "code", *PUBLIC)
 SHAPES = (
     "look-up",
     "definition",
@@ -73,6 +79,7 @@ SHAPES = (
     "which documents",
     "comparison",
     "paraphrase",
+    *("how-to", "number or date", "misspelt", "two parts", "why"),
     "not answerable",
 )
 METHODS = ("auto", "bm25", "hybrid", "sage", "hippo")
@@ -151,6 +158,8 @@ class Found:
     seconds: float
     is_refused: bool = False
     quotation: str | None = None
+    answer: str | None = None
+    """What was answered, quoted or not."""
 
 
 Method = Callable[[str], Found]
@@ -212,7 +221,11 @@ class Bench:
         self.passages: dict[str, int] = {}
 
     def folder(self, name: str) -> Path:
-        """Return where a folder lies, made if it is not there."""
+        """Return where a folder lies, made if it is not there. Raises `FileNotFoundError` without its source."""
+        if name in PUBLIC:
+            if self.data is None or not (self.data / name).is_dir():
+                raise FileNotFoundError("it is not in --data: python benchmarks/public_folders.py DATA makes it")
+            return self.data / name
         target = self.cache / "folders" / name
         if target.exists() and self.is_fresh:
             shutil.rmtree(target)
@@ -272,7 +285,7 @@ def retrieving(graph: Graph, method: str) -> Method:
             passages.append(Passage(file or "", f"{node.name}\n{node.text}", str(shown)))
         refusal = result.refusal
         quotation = result.answer if result.answer_kind == "quotation" else None
-        return Found(passages, spent, refusal is not None and refusal.kind == "not_here", quotation)
+        return Found(passages, spent, refusal is not None and refusal.kind == "not_here", quotation, result.answer)
 
     return ask
 
@@ -419,6 +432,7 @@ def measured(asked: Asked, found: Found) -> dict[str, float]:
         "seconds": found.seconds,
         "refused": float(found.is_refused),
         "answered": float(found.quotation is not None),
+        "told": float(found.answer is not None),
     }
     if not asked.gold:
         return row
@@ -433,6 +447,10 @@ def measured(asked: Asked, found: Found) -> dict[str, float]:
     holding = [(one, gold.span) for one in found.passages for gold in asked.gold if one.shown and is_gold(one, gold)]
     row["holding"] = len(holding)
     row["showing"] = sum(holds(one.shown, span) or has_answer(one.shown, asked.answer) for one, span in holding)
+    told = found.answer or ""
+    is_list = asked.shape == "which documents" and set(told.split(", ")) == {gold.file for gold in asked.gold}
+    has_gold = any(holds(told, gold.span) for gold in asked.gold)
+    row["right"] = float(is_list or has_gold or has_answer(told, asked.answer))
     if asked.shape == "look-up":
         row["quoted"] = float(found.quotation is not None and has_answer(found.quotation, asked.answer))
     return row
@@ -525,6 +543,23 @@ def show(title: str, rows: Mapping[str, Any]) -> None:
             print(f"{label:16}over {next(iter(gains)).partition(' over ')[2]}: {said}")
 
 
+def show_answers(asked: Sequence[Asked], scores: Mapping[str, Scores]) -> None:
+    """Print how many questions each method of the product answered without a model, and how many it refused."""
+    said = "n, quoted, right, else answered, right, refused; of not answerable n, quoted, else answered, refused"
+    print(f"\nanswers, of answerable: {said}")
+    for label, one in scores.items():
+        counts = []
+        for has_gold in (True, False) if label not in PEERS else ():
+            rows = [one.rows[each.id] for each in asked if bool(each.gold) is has_gold and each.id in one.rows]
+            counts.append(len(rows))
+            for is_quoted in (1.0, 0.0):
+                some = [row for row in rows if row["told"] and row["answered"] == is_quoted]
+                counts += [len(some), *([round(sum(row["right"] for row in some))] if has_gold else [])]
+            counts.append(round(sum(row["refused"] for row in rows)))
+        if counts:
+            print(f"{label:16}" + "".join(f"{count:7}" for count in counts))
+
+
 def _interval(one: Sequence[float] | None) -> str:
     return f"{one[0]:.1f} [{one[1]:5.1f}, {one[2]:5.1f}]" if one else "-"
 
@@ -569,7 +604,7 @@ def check(bench: Bench) -> int:
                 held = int(holds(raw(path), gold.span))
             if not held:
                 bad += 1
-                print(f"{one.id}: {gold.file}: {gold.span if one.split == 'dev' else '(held)'}")
+                print(f"{one.id}: {gold.file}: {gold.span if one.split != 'held' else '(held)'}")
     print(f"{bad} spans are not where they should be; {unread} stand in files that are not read today")
     return bad
 
@@ -670,9 +705,9 @@ def play(bench: Bench, replies: Path, prompts: Path | None, shown: Sequence[str]
 def main() -> None:
     """Ask, and print what was found."""
     parser = command_line(__doc__)
-    parser.add_argument("--data", type=Path, help="where the documentation of SQLite was unpacked")
+    parser.add_argument("--data", type=Path, help="where SQLite's documentation was unpacked, and den and solar made")
     parser.add_argument("--folder", action="append", choices=FOLDERS)
-    parser.add_argument("--split", choices=("dev", "held", "all"), default="dev")
+    parser.add_argument("--split", choices=("dev", "held", "all", "public"), default="dev")
     parser.add_argument("--methods", help=f"some of {','.join((*METHODS, *PEERS))}")
     parser.add_argument("--variants", default=",".join(VARIANTS), help="plain,minilm or one of them")
     parser.add_argument("--cache", type=Path, default=Path("/tmp/orienteer-folders"), help="where all of it is kept")
@@ -699,12 +734,16 @@ def main() -> None:
     told = ", ".join(f"{name} {count:,}" for name, count in bench.passages.items())
     print(f"\n{len(bench.asked)} questions of {options.split}, {answerable} of them answerable; passages: {told}")
     show("all", whole)
-    by_shape = {shape: table([one for one in bench.asked if one.shape == shape], scores) for shape in SHAPES[:-1]}
-    by_folder = {name: table([one for one in bench.asked if one.folder == name], scores) for name in FOLDERS}
+    show_answers(bench.asked, scores)
+    shapes = [shape for shape in SHAPES[:-1] if any(one.shape == shape for one in bench.asked)]
+    folders = [name for name in FOLDERS if any(one.folder == name for one in bench.asked)]
+    by_shape = {shape: table([one for one in bench.asked if one.shape == shape], scores) for shape in shapes}
+    by_folder = {name: table([one for one in bench.asked if one.folder == name], scores) for name in folders}
     for measure in MEASURES:
         show_parts({**by_shape, **by_folder}, measure)
     show_parts(by_folder, "refused, not answerable")
-    questions = {label: one.rows for label, one in scores.items()} if options.split == "dev" else {}
+    is_open = options.split in ("dev", "public")
+    questions = {label: one.rows for label, one in scores.items()} if is_open else {}
     written = {"all": whole, "shapes": by_shape, "folders": by_folder, "questions": questions}
     write_json(options.json, written)
 

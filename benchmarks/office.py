@@ -188,22 +188,26 @@ def _wrapped(words: str, width: int) -> list[str]:
 
 def pptx(text: str) -> bytes:
     """Return a deck: a title slide, and a slide for each heading."""
-    from pptx import Presentation
-
-    deck = Presentation()
-    slide: Any = None  # Any: the library has no types
-    frame: Any = None
+    slides: list[tuple[str, list[str]]] = []
     for kind, words in blocks(text):
         if kind in ("title", "head"):
-            slide = deck.slides.add_slide(deck.slide_layouts[0 if kind == "title" else 1])
-            slide.shapes.title.text = words
-            frame = None
+            slides.append((words, []))
         else:
-            place = slide.placeholders[1].text_frame
-            frame = place.paragraphs[0] if frame is None else place.add_paragraph()
-            frame.text = words
+            slides[-1][1].append(words)
+    return deck(slides, has_title=True)
+
+
+def deck(slides: Sequence[tuple[str, Sequence[str]]], *, has_title: bool) -> bytes:
+    """Return a deck of headings and lines; the first may be its title."""
+    from pptx import Presentation
+
+    made = Presentation()
+    for number, (head, lines) in enumerate(slides):
+        slide: Any = made.slides.add_slide(made.slide_layouts[0 if has_title and not number else 1])
+        slide.shapes.title.text = head
+        slide.placeholders[1].text = "\n".join(lines)
     held = io.BytesIO()
-    deck.save(held)
+    made.save(held)
     return still(held.getvalue())
 
 
@@ -233,17 +237,15 @@ def xlsx(sheets: Mapping[str, Sequence[Row]]) -> bytes:
     return still(held.getvalue())
 
 
-def still(content: bytes) -> bytes:
+def still(content: bytes, year: int = 2022, compression: int = zipfile.ZIP_STORED) -> bytes:
     """Return an office file as if it had been written at a time that never changes."""
     held = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as given, zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in given.namelist():
-            part = (
-                _TIME.sub(b"2022-01-01T00:00:00Z", given.read(name))
-                if name == "docProps/core.xml"
-                else given.read(name)
-            )
-            archive.writestr(zipfile.ZipInfo(name, (2022, 1, 1, 0, 0, 0)), part)
+            part = given.read(name)
+            if name == "docProps/core.xml":
+                part = _TIME.sub(f"{year}-01-01T00:00:00Z".encode(), part)
+            archive.writestr(zipfile.ZipInfo(name, (year, 1, 1, 0, 0, 0)), part, compression)
     return held.getvalue()
 
 
