@@ -56,9 +56,9 @@ def test_the_records_load_neither_a_graph_nor_a_command_line():
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("module", ["orienteer.ingest.report", "orienteer.ingest.formats"])
-def test_what_a_page_loads_late_loads_alone(module):
-    subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+@pytest.mark.parametrize("name", ["report", "formats"])
+def test_what_a_page_loads_late_loads_alone(name):
+    subprocess.run([sys.executable, "-c", f"import orienteer.ingest.{name}"], check=True)
 
 
 def test_neighbors_are_a_page_with_counts_by_type_and_direction(small):
