@@ -16,7 +16,7 @@ from orienteer.ingest.documents.read.blocks import Document, Page, lined
 from orienteer.ingest.documents.read.book import read_book
 from orienteer.ingest.documents.read.data import read_data
 from orienteer.ingest.documents.read.files import File
-from orienteer.ingest.documents.read.kinds import CODE, KINDS, Kind, kind_of, kind_within
+from orienteer.ingest.documents.read.kinds import CODE, Kind, kind_of, kind_within
 from orienteer.ingest.documents.read.lines import is_log, read_lines, read_log, reads_as_prose
 from orienteer.ingest.documents.read.mail import mailbox_mails, read_mail
 from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
