@@ -77,6 +77,11 @@ class Blocks(list[Block]):
             raise BadInput(f"more than {MOST_BLOCKS:,} paragraphs and tables: part it")
         super().append(block)
 
+    def extend(self, blocks: Iterable[Block]) -> None:
+        """Take the next blocks."""
+        for block in blocks:
+            self.append(block)
+
 
 @dataclass(slots=True)
 class Page:
@@ -86,6 +91,8 @@ class Page:
     blocks: list[Block] = field(default_factory=Blocks)
     notes: list[str] = field(default_factory=list)
     """What a person has to know of the reading: `pages 1 to 140 of 311`."""
+    heads: dict[str, str] = field(default_factory=dict)
+    """What it says of itself, as the heads of a mail: what `--where` can filter by."""
 
     @property
     def top(self) -> str:

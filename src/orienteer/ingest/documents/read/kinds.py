@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -45,13 +44,10 @@ _LANGUAGES = (
 )
 CODE = frozenset(f".{name}" for name in _LANGUAGES.split())
 """Suffixes of texts whose lines mean something, however they read."""
-_PACKED_WITHIN = frozenset([".parquet", ".pq", ".pdf", ".epub"]) | {
-    name for name, kind in KINDS.items() if kind == "office"
-}
-"""Suffixes of files that nobody packs again, and that are not read where somebody has."""
-
 _BYTES: frozenset[Kind] = frozenset(["pdf", "office", "book"])
 """Kinds of files that are no text."""
+_PACKED_WITHIN = {".parquet", ".pq", *(name for name, kind in KINDS.items() if kind in _BYTES)}
+"""Suffixes of files that nobody packs again, and that are not read where somebody has."""
 OTHER_PROGRAMS = "of programs whose files are not read: save them as PDF, .docx or text"
 PICTURES, SOUND, ARCHIVES, PROGRAMS, DATABASES = "pictures", "sound and films", "archives", "programs", "databases"
 _LOOK = 1 << 13
@@ -154,20 +150,10 @@ def _kind_of_bytes(path: Path, head: bytes, named: Kind) -> Kind:
     if reason == ARCHIVES and (kind := _kind_of_archive(path, head, named)) is not None:
         return kind
     if is_text(head) and reason != OTHER_PROGRAMS:
-        return _kind_of_text(_beginning(head), suffix(path), named)
+        return _kind_of_text(decoded(head[:_LOOK], is_part=True)[0], suffix(path), named)
     if not reason and named in ("table", *_BYTES):
         return named  # its reader says what is wrong with it
     raise NotRead(reason or _OTHERS.get(suffix(path), NO_TEXT))
-
-
-def _beginning(head: bytes) -> str:
-    """Return the text of the first bytes, up to the last letter that is whole."""
-    if head.isascii() and b"\0" not in head:
-        return head[:_LOOK].decode()
-    for cut in range(4):
-        with suppress(BadInput):
-            return decoded(head[: _LOOK - cut])[0]
-    return head[:_LOOK].decode("latin-1")
 
 
 def _kind_of_archive(path: Path, head: bytes, named: Kind) -> Kind | None:
