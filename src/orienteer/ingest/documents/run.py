@@ -155,7 +155,14 @@ class _Build:
         if not (self._options.update or self._options.force) and is_unwoven(target, sources):
             self._options = self._options.model_copy(update={"update": True})  # it goes on from what was read
         amended = self._amended(sources, target) if self._options.update and is_graph(target) else None
-        return self._built(sources, target) if amended is None else amended
+        if amended is not None:
+            return amended
+        try:
+            return self._built(sources, target)
+        except KeyboardInterrupt:
+            if self._unwoven is not None:
+                self._unwoven.publish(target, self._progress)
+            raise
 
     def _amended(self, sources: Sequence[Path], target: Path) -> BuildReport | None:
         """Make the graph out of the one before, from what has changed; None where all edges are to be made anew."""
@@ -183,14 +190,6 @@ class _Build:
 
     def _built(self, sources: Sequence[Path], target: Path) -> BuildReport:
         """Make the graph, stage by stage."""
-        try:
-            return self._woven(sources, target)
-        except KeyboardInterrupt:
-            if self._unwoven is not None:
-                self._unwoven.publish(target, self._progress)
-            raise
-
-    def _woven(self, sources: Sequence[Path], target: Path) -> BuildReport:
         started, options = time.perf_counter(), self._options
         recipe = None if options.update else self._recipe(None)  # before anything is locked
         with ExitStack() as stack:
@@ -202,7 +201,9 @@ class _Build:
             shelf = Shelf(scratch)
             stack.push(lambda kind, error, trace: self._kept(kind, shelf, previous, recipe))
             with self._stage("reading"):
-                watch = self._watch(sources, recipe, scratch) if previous is None else None
+                watch = None
+                if self._hear is not None and previous is None:
+                    watch = SoFar(scratch, sources, recipe.config, recipe.options, self._hear)
                 intake = self._read(sources, recipe, previous, shelf, watch)
             annotator = self._annotator(recipe)
             if annotator is not None:
@@ -286,10 +287,6 @@ class _Build:
         if path.suffix.lower() not in (".html", ".htm") or path.is_dir() or not path.parent.is_dir():
             raise BadOption(f"plots: {path} is not a file in an existing folder: name one, such as figures.html")
         return recipe
-
-    def _watch(self, sources: Sequence[Path], recipe: BuildRecipe, folder: Path) -> SoFar | None:
-        """Return what makes graphs of what has been read so far, in a folder; None if nobody hears of them."""
-        return None if self._hear is None else SoFar(folder, sources, recipe.config, recipe.options, self._hear)
 
     def _read(
         self,

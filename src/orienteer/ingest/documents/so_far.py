@@ -96,7 +96,7 @@ class SoFar:
         self._number += 1
         path = self._folder / f"part-{self._number}"
         try:
-            self._publish(shelf, path)
+            publish_read(path, shelf.so_far(), self._config, self._provenance)
             self._hear(Interim(path, int(count), count.of if isinstance(count, Count) else None))
         except (Error, OSError) as error:  # of two files with one id, or a full disk, the build tells
             logger.info("no graph of what is read so far: %s", error)
@@ -109,19 +109,12 @@ class SoFar:
         self._nodes = len(shelf)
         self._seconds_a_node = took / self._nodes
 
-    def _publish(self, shelf: Shelf, path: Path) -> None:
-        publish_read(path, shelf.so_far(), self._config, self._provenance)
-
 
 def publish_read(path: Path, nodes: ShelvedNodes, config: BuildConfig, provenance: Mapping[str, Any]) -> None:
     """Publish a graph of what was read, with the edges of order and links alone."""  # Any: JSON
     with GraphBuilder(path, force=True, provenance=provenance) as builder:
         plain = config.model_copy(update={"names": False, "similar": False})
-        weaver = Weaver(builder, nodes, plain, progress=_silent)
+        weaver = Weaver(builder, nodes, plain, progress=lambda stage, count: None)
         weaver.add_nodes()
         weaver.add_edges(None)
         builder.publish()
-
-
-def _silent(stage: str, count: int) -> None:
-    """Say nothing: what is told of is the reading."""
