@@ -17,19 +17,19 @@ Kind: TypeAlias = Literal[
     "registered", "unknown"
 ]  # fmt: skip
 """`registered` is read by an installed package; `unknown` is what only the bytes tell: lines if they are text."""
-KINDS: Mapping[str, Kind] = {
-    **dict.fromkeys([".md", ".markdown", ".mdx", ".mkd"], "markdown"),
-    **dict.fromkeys([".html", ".htm", ".xhtml"], "html"),
-    **dict.fromkeys([".txt", ".text", ".rst", ".adoc", ".org"], "text"),
-    **dict.fromkeys([".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq"], "table"),
-    ".pdf": "pdf",
-    **dict.fromkeys([".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".potx"], "office"),
-    **dict.fromkeys([".xlsx", ".xlsm", ".ods"], "office"),
-    ".eml": "mail",
-    ".mbox": "mailbox",
-    ".ipynb": "notebook",
-    ".epub": "book",
+_KIND_NAMES: Mapping[Kind, str] = {
+    "markdown": "md markdown mdx mkd",
+    "html": "html htm xhtml",
+    "text": "txt text rst adoc org",
+    "table": "csv tsv tab jsonl ndjson parquet pq",
+    "pdf": "pdf",
+    "office": "docx docm dotx pptx pptm ppsx potx xlsx xlsm ods",
+    "mail": "eml",
+    "mailbox": "mbox",
+    "notebook": "ipynb",
+    "book": "epub",
 }
+KINDS: Mapping[str, Kind] = {f".{name}": kind for kind, names in _KIND_NAMES.items() for name in names.split()}
 """What a file is by its suffix. Texts, and tables in text, may be packed with gzip."""
 _OWN = frozenset(name.removeprefix(".") for name in KINDS)
 """Suffixes that no package may register a reader for, without their dot."""
