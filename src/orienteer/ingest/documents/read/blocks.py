@@ -77,11 +77,6 @@ class Blocks(list[Block]):
             raise BadInput(f"more than {MOST_BLOCKS:,} paragraphs and tables: part it")
         super().append(block)
 
-    def extend(self, blocks: Iterable[Block]) -> None:
-        """Take the next blocks."""
-        for block in blocks:
-            self.append(block)
-
 
 @dataclass(slots=True)
 class Page:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from orienteer.graph.reserved import SEPARATOR
 from orienteer.ingest.documents.read.blocks import Block, Blocks, Page, Place, Prose
+from orienteer.ingest.documents.read.lines import indent_of
 from orienteer.ingest.documents.read.markdown import TextLine, span_of, text_lines
 
 LONGEST = 2_000
@@ -84,7 +85,7 @@ class _Reader:
 
     def read(self, line: TextLine, below: str) -> None:
         """Take a line and the one below it."""
-        indent, text = _indent(line.text), line.text.strip()
+        indent, text = indent_of(line.text), line.text.strip()
         section = _SECTION.match(text) if indent == 0 else None
         if section is not None:
             names = [part.strip("\"' ") for part in section["name"].split(".")]
@@ -92,7 +93,7 @@ class _Reader:
         elif _REMARK.match(text):
             self._say(line, self._path(indent), "", text)
         elif text.strip("}]), "):  # else what was opened ends, as the next line shows
-            self._line(line, indent, text, _indent(below) - indent, below)
+            self._line(line, indent, text, indent_of(below) - indent, below)
 
     def _line(self, line: TextLine, indent: int, text: str, further: int, below: str) -> None:
         dash = _DASH.match(text)
@@ -150,8 +151,3 @@ class _Reader:
 
 def _unquoted(value: str) -> str:
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] == '"' else value
-
-
-def _indent(text: str) -> int:
-    wide = text.expandtabs(4)
-    return len(wide) - len(wide.lstrip(" "))

@@ -115,7 +115,7 @@ def _defined(lines: Sequence[TextLine]) -> Iterator[tuple[tuple[str, ...], TextL
     for at, line in enumerate(lines):
         begins = starts.get(at)
         if begins is not None or (around and at > last and not _INSIDE.match(line.text)):
-            indent = _indent(line.text) if begins is None else begins[1].indent
+            indent = indent_of(line.text) if begins is None else begins[1].indent
             around = [outer for outer in around if outer.indent < indent]
         if begins is not None:
             last = begins[0]
@@ -138,15 +138,17 @@ def _definition(text: str) -> _Definition | None:
         return None
     match = _DEFINITION.match(text)
     if match is not None:
-        return _Definition(_indent(text), f"{match['word']} {match['name'].rstrip(':.')}")
+        return _Definition(indent_of(text), f"{match['word']} {match['name'].rstrip(':.')}")
     function = _C_FUNCTION.match(text)
     if function is not None and function["first"] not in _NO_FUNCTIONS and not text.rstrip().endswith((",", ":")):
         return _Definition(0, function["name"])
     return None
 
 
-def _indent(text: str) -> int:
-    return len(text) - len(text.lstrip(" \t")) + 3 * (len(text) - len(text.lstrip("\t")))
+def indent_of(text: str) -> int:
+    """Return how far from the left a line begins."""
+    wide = text.expandtabs(4)
+    return len(wide) - len(wide.lstrip(" "))
 
 
 def _beginning(lines: Sequence[TextLine], at: int) -> int:

@@ -63,7 +63,8 @@ def read_mail(content: bytes, attached: Attached | None = None, line: int = 1) -
         raise BadInput("no e-mail: it has neither sender nor subject; a text is called .txt")
     heads = _heads(message)
     page = Page(heads.get("Subject", ""), heads={name.lower(): words for name, words in heads.items()})
-    page.blocks.extend(_blocks(message, (), heads, attached, page.notes))
+    for block in _blocks(message, (), heads, attached, page.notes):
+        page.blocks.append(block)
     with suppress(KeyError, ValueError, TypeError, IndexError, OverflowError):  # it stays as it is written
         page.heads["date"] = parsedate_to_datetime(heads["Date"]).isoformat()
     if own := _identifiers(message, "Message-ID"):
