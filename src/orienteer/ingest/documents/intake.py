@@ -13,14 +13,14 @@ import numpy as np
 from orienteer.display import Count, counted
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.graph.builder import Progress
-from orienteer.index.arrays import Folder, Strings, StringWriter, encode
+from orienteer.index.arrays import Strings, StringWriter, encode
 from orienteer.ingest import bounds
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.converter import Converter
-from orienteer.ingest.documents.read.files import IGNORED, File, SkippedFile, listing
+from orienteer.ingest.documents.read.files import IGNORED, File, Listing, SkippedFile, listing
 from orienteer.ingest.documents.read.kinds import EMPTY, NotRead
 from orienteer.ingest.documents.read.readers import DocumentReader
 from orienteer.ingest.documents.read.selection import ALL, Selection
@@ -69,9 +69,13 @@ class Intake:
         self._became: Counter[str] = Counter()
         self._missing: MissingExtra | None = None
 
-    def fill(self, shelf: Shelf) -> None:
-        """Put the nodes of all sources on the shelf. Raises `BadInput` if a source is not there."""
-        whole = None if self._selection.is_given or self._takes is not None else collection.recognize(self.sources)
+    def fill(self, shelf: Shelf, listed: Listing | None = None) -> None:
+        """Put the nodes of all sources on the shelf, or those of the files of them that are listed.
+
+        Raises `BadInput` if a source is not there.
+        """
+        is_chosen = listed is not None or self._selection.is_given or self._takes is not None
+        whole = None if is_chosen else collection.recognize(self.sources)
         if whole is not None:
             for file in whole.files:
                 self._stamp(file, self._previous.unchanged(file) if self._previous is not None else None)
@@ -83,15 +87,9 @@ class Intake:
                 self._progress(READING, count)
                 self._watch(shelf, count)
         else:
-            sources = listing(self.sources, self._selection)
+            sources = listed or listing(self.sources, self._selection)
             self.skipped += sources.skipped
             self._files(shelf, [file for file in sources.files if self._takes is None or self._takes(file)])
-        self._note()
-
-    def fill_from(self, shelf: Shelf, files: Sequence[File], skipped: Iterable[SkippedFile]) -> None:
-        """Put the nodes of some files of the sources on the shelf; the rest is none of an update's business."""
-        self.skipped += skipped
-        self._files(shelf, files)
         self._note()
 
     def _files(self, shelf: Shelf, files: Sequence[File]) -> None:
@@ -182,7 +180,9 @@ class Intake:
                     nodes = [node for document in documents for node in self._maker.nodes(document, pace.within)]
             if not nodes:
                 raise BadInput(BLANK)
-            _check_ids(nodes)
+            double, times = Counter(node.id for node in nodes).most_common(1)[0]
+            if times > 1:
+                raise BadInput(f"{times} rows have the id {double!r}: give each its own")
             self._stamp(file, old)
         except (BadInput, MissingExtra, OSError) as error:
             self._pass_by(file, error)
@@ -247,20 +247,11 @@ def _bytes_of(path: Path) -> int:
         return 0
 
 
-def _check_ids(nodes: Sequence[Node]) -> None:
-    """Raise `BadInput` if two rows of a file have one id."""
-    double, times = Counter(node.id for node in nodes).most_common(1)[0]
-    if times > 1:
-        raise BadInput(f"{times} rows have the id {double!r}: give each its own")
-
-
 class Shelf:
     """Stores the nodes of a build on disk, not in memory; returns them in order, any number of times."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
         self._writer = StringWriter(folder, "node")
-        self._read: Strings | None = None
         self._count = 0
 
     def __len__(self) -> int:
@@ -274,10 +265,7 @@ class Shelf:
             self._count += 1
 
     def __iter__(self) -> Iterator[Node]:
-        if self._read is None:
-            self._writer.close()
-            self._read = Folder(self._folder).strings("node")
-        return iter(ShelvedNodes(self._read))
+        return iter(self.so_far())
 
     def so_far(self, count: int | None = None) -> ShelvedNodes:
         """Return the nodes that were taken in until now, or the first of them; more may come."""

@@ -63,10 +63,10 @@ def listing(sources: Sequence[Path], selection: Selection = ALL) -> Listing:
             before = "" if len(sources) == 1 else f"{called}/"
             walk = FolderWalk(source, selection)
             for path in walk:
-                _sort(path, before + path.relative_to(source).as_posix(), files, skipped)
+                sort(path, before + path.relative_to(source).as_posix(), files, skipped)
             skipped += walk.skipped
         else:
-            _sort(source, called, files, skipped)
+            sort(source, called, files, skipped)
     return Listing(
         tuple(sorted(files, key=lambda file: file.name)), tuple(sorted(skipped, key=lambda left_out: left_out.file))
     )
@@ -133,7 +133,8 @@ class FolderWalk:
         self._skip(error.filename, f"cannot be read: {error.strerror}")
 
     def _skip(self, path: object, reason: str) -> bool:
-        self.skipped.append(SkippedFile(file=_printable(path), reason=reason))
+        name = str(path).encode("utf-8", "replace").decode()  # with a question mark for each byte that is no UTF-8
+        self.skipped.append(SkippedFile(file=name, reason=reason))
         return False
 
     def _takes(self, here: Path, name: str, above: tuple[str, ...], *, is_folder: bool) -> bool:
@@ -177,21 +178,15 @@ class FolderWalk:
         return "a link to a file that is hidden or ignored" if is_hidden or is_ignored else ""
 
 
-def _printable(path: object) -> str:
-    """Return a path as UTF-8, with a question mark for each byte that is none."""
-    return str(path).encode("utf-8", "replace").decode()
-
-
-def _sort(path: Path, name: str, files: list[File], skipped: list[SkippedFile]) -> None:
+def sort(path: Path, name: str, files: list[File], skipped: list[SkippedFile]) -> None:
+    """Put a file among those that are read, under this name, or among those that are left out."""
     kind = kind_of(path)
     try:
-        is_file = path.is_file()
+        reason = why_left_out(path) if kind is None else ""
+        reason = reason if path.is_file() else "no regular file"
     except OSError as error:  # its folder may be listed and not entered
-        skipped.append(SkippedFile(file=str(path), reason=f"cannot be read: {error.strerror}"))
-        return
-    if not is_file:
-        skipped.append(SkippedFile(file=str(path), reason="no regular file"))
-    elif kind is None:
-        skipped.append(SkippedFile(file=str(path), reason=why_left_out(path)))
+        reason = f"cannot be read: {error.strerror}"
+    if kind is None or reason:
+        skipped.append(SkippedFile(file=str(path), reason=reason))
     else:
         files.append(File(path, name, kind))

@@ -19,11 +19,11 @@ from orienteer.ingest.documents.read.files import File
 from orienteer.ingest.documents.read.kinds import CODE, Kind, kind_of, kind_within
 from orienteer.ingest.documents.read.lines import is_log, read_lines, read_log, reads_as_prose
 from orienteer.ingest.documents.read.mail import mailbox_mails, read_mail
-from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
+from orienteer.ingest.documents.read.markdown import read_markdown
 from orienteer.ingest.documents.read.notebook import read_notebook
 from orienteer.ingest.documents.read.office import read_office
 from orienteer.ingest.documents.read.sections import sectioned
-from orienteer.ingest.documents.read.titles import of_text, titled
+from orienteer.ingest.documents.read.titles import titled
 from orienteer.ingest.documents.read.webpage import read_html
 from orienteer.ingest.formats.files import opened, stem, suffix
 from orienteer.ingest.formats.letters import NAMES, UNICODE, read_text
@@ -32,8 +32,6 @@ from orienteer.plugins import fault, load
 
 _MEGABYTE = 1 << 20
 _APART = re.compile(r"[_\-]+")
-
-
 Convert: TypeAlias = Callable[[File, str], Document]
 """Turns a file of another program into a document with this title. Raises `BadInput`, `MissingExtra`."""
 
@@ -164,7 +162,7 @@ def is_prose(text: str, name: str) -> bool:
 
 def plain_page(text: str) -> Page:
     """Return a text without marks as a page: paragraphs beneath its headings, or the lines of a log."""
-    return read_log(text) if is_log(text) else sectioned(of_text(Page(blocks=read_plain(text))), text)
+    return read_log(text) if is_log(text) else sectioned(text)
 
 
 def _document(file: File, title: str, page: Page) -> Document:

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from orienteer.ingest.documents.cut.contents import LEAST_LINES, is_contents
 from orienteer.ingest.documents.read.blocks import Block, Blocks, Page, Prose, Span
-from orienteer.ingest.documents.read.titles import titled
+from orienteer.ingest.documents.read.markdown import read_plain
+from orienteer.ingest.documents.read.titles import of_text, titled
 
 LONGEST, LONGEST_CAPITALS = 90, 60
 """Characters of a heading, and of one in capitals."""
@@ -42,9 +43,9 @@ class _Heading(NamedTuple):
     """Lines that it takes, with those that underline it."""
 
 
-def sectioned(page: Page, text: str) -> Page:
-    """Return the page of a text with its paragraphs beneath their headings, and its contents as navigation."""
-    sections = _Sections(text)
+def sectioned(text: str) -> Page:
+    """Return a text without marks as a page: its paragraphs beneath their headings, its contents as navigation."""
+    page, sections = of_text(Page(blocks=read_plain(text))), _Sections(text)
     found = [_heading(block.text) if isinstance(block, Prose) else None for block in page.blocks]
     lists = _lists(found)
     for at, (block, heading) in enumerate(zip(page.blocks, found, strict=True)):
@@ -54,7 +55,7 @@ def sectioned(page: Page, text: str) -> Page:
         else:
             sections.enter(heading, block)
     sections.leave(0)
-    whole = Page(page.title, sections.blocks, page.notes)
+    whole = Page(page.title, sections.blocks)
     first = next((heading.form[0] for heading in found if heading is not None), "a")
     return titled(whole) if whole.title or not first[-1].isalpha() else whole
 
