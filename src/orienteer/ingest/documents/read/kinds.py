@@ -78,11 +78,11 @@ _FIRST_BYTES: Mapping[bytes, str] = {
     b"SQLite format 3": DATABASES,
 }
 """What a file that is not read is, by its first bytes."""
-_PACKED: Mapping[re.Pattern[bytes], Kind | str] = {
+_PACKED: Mapping[re.Pattern[bytes], Kind] = {
     re.compile(rb"PK\x01\x02.{42}(?:word|ppt|xl)/", re.DOTALL): "office",
     re.compile(rb"mimetypeapplication/epub\+zip"): "book",
     re.compile(rb"mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet"): "office",
-    re.compile(rb"mimetypeapplication/vnd\.(?:oasis|sun)"): OTHER_PROGRAMS,
+    re.compile(rb"mimetypeapplication/vnd\.(?:oasis|sun)"): "unknown",
 }
 """What a ZIP archive is, by its first entry or the list of entries at its end."""
 _PAGE = re.compile(
@@ -96,6 +96,7 @@ HEAD = re.compile(r"(?P<name>[!-9;-~]+):(?:[ \t]|$)")
 _SENT = frozenset(["from", "date", "message-id", "received", "return-path"])
 KNOWN_HEADS = _SENT | {"to", "cc", "subject", "delivered-to", "mime-version", "content-type", "reply-to"}
 """Heads that tell a mail from other texts with names and values, in lower case."""
+_LEAST_HEADS = 3
 MAIL_BEGINS = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]{0,200}?\d{4}[^\r\n]{0,80}\r?\n(?=[!-9;-~]+:)")
 """The line before each mail of a mailbox: `From ADDRESS DATE`."""
 
@@ -162,9 +163,9 @@ def _kind_of_archive(path: Path, head: bytes, named: Kind) -> Kind | None:
         stream.seek(max(0, path.stat().st_size - SAMPLE))
         ends = head + stream.read(SAMPLE)
     found = next((kind for pattern, kind in _PACKED.items() if pattern.search(ends)), None)
-    if found == OTHER_PROGRAMS and named != "office":
+    if found == "unknown" and named != "office":
         raise NotRead(OTHER_PROGRAMS)
-    return "office" if found == "office" else "book" if found == "book" else named if named in _BYTES else None
+    return next((kind for kind in (found, named) if kind in _BYTES), None)
 
 
 def _kind_of_text(text: str, name: str, named: Kind) -> Kind:
@@ -194,13 +195,12 @@ def _is_mail(text: str, *, is_named: bool) -> bool:
 
     One is enough for a text that is called so.
     """
-    names: set[str] = set()
+    names, is_ended = set[str](), False
     for line in text.split("\n"):
-        head = HEAD.match(line.rstrip("\r"))
+        head, is_ended = HEAD.match(line.rstrip("\r")), not line.strip()  # an empty line parts them from the text
         if head is not None:
             names.add(head["name"].casefold())
-        elif not line.strip():  # it parts the heads from the text
-            return len(names & KNOWN_HEADS) >= (1 if is_named else 3) and (is_named or bool(names & _SENT))
-        elif not names or line[:1] not in (" ", "\t"):
+        elif is_ended or not names or line[:1] not in (" ", "\t"):
             break
-    return is_named and bool(names & KNOWN_HEADS)
+    known = names & KNOWN_HEADS
+    return bool(known) if is_named else is_ended and len(known) >= _LEAST_HEADS and bool(known & _SENT)
