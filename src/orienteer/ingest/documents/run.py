@@ -219,7 +219,8 @@ class _Build:
                 self._progress(annotator.estimate(shelf, annotator.model.price).render(annotator.model.name), 0)
                 read, shelf = shelf, Shelf(stack.enter_context(_scratch(target)))
                 with self._stage("metadata"):
-                    shelf.add(annotator.annotated(read))
+                    for node in annotator.annotated(read):
+                        shelf.add([node])
             extractor = self._extractor(recipe, intake.sources, shelf)
             is_measured = options.plots is not None
             weaver = Weaver(builder, shelf, recipe.config, progress=self._progress, is_measured=is_measured)
