@@ -275,11 +275,11 @@ class _Quoting(Documents):
 
     def __init__(self, graph: Graph, base: _Withholding) -> None:
         super().__init__(graph, base)
-        self._rows = [graph.arrays.row(one) for one in base.withheld]
+        self._left_out = [graph.arrays.row(one) for one in base.withheld]
 
     def allowed(self, question: Question) -> Mask:
         mask = super().allowed(question).copy()
-        mask[self._rows] = False
+        mask[self._left_out] = False
         return mask
 
 

@@ -86,7 +86,18 @@ def test_killed_twice_it_pays_for_nothing_twice_and_makes_the_graph_of_an_unbrok
         (docs / f"{at:02}.txt").write_text(words, encoding="utf-8")
     server = Server()
     with FakeServer(server.answer) as served:
-        arguments = ["build", docs, "--embedder", "openai:fake", "--model", "m", "--base-url", served.url]
+        arguments = [
+            "build",
+            docs,
+            "--chunks",
+            "semantic",
+            "--embedder",
+            "openai:fake",
+            "--model",
+            "m",
+            "--base-url",
+            served.url,
+        ]
         for kind, after, waiting in (("texts", 6, 1), ("chunks", 5, CONCURRENCY)):
             server.hold(kind, after=after, waiting=waiting)
             running = process(*arguments, "-o", "graph")

@@ -33,8 +33,7 @@ from orienteer.ingest.documents.join.shelved import Shelved
 from orienteer.ingest.documents.join.weaver import batches, weights_of
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
-from orienteer.ingest.documents.read.files import File, Listing, SkippedFile, listing
-from orienteer.ingest.documents.read.kinds import kind_of, why_left_out
+from orienteer.ingest.documents.read.files import File, Listing, SkippedFile, listing, sort
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe
 from orienteer.ingest.formats.table import is_unicode
@@ -74,11 +73,7 @@ def file_changes(previous: Previous, sources: Sequence[Path], selection: Selecti
     others = now.keys() - {stamp.path for stamp in unchanged}
     touched, skipped = list[File](), list[SkippedFile]()
     for path in map(Path, sorted(others)):
-        kind = kind_of(path)
-        if kind is None:
-            skipped.append(SkippedFile(file=str(path), reason=why_left_out(path)))
-        else:
-            touched.append(File(path, _name_of(path, resolved), kind))
+        sort(path, _name_of(path, resolved), touched, skipped)
     gone = sorted(known[path].name for path in known.keys() - now.keys())
     return FileChanges(unchanged, sorted(touched, key=lambda file: file.name), gone, tuple(skipped))
 
@@ -295,7 +290,7 @@ def _read(
     shelf = Shelf(work / "shelf")
     maker = DocumentNodeMaker(recipe.config)
     intake = Intake(previous.sources, maker, selection=recipe.selection, previous=previous, progress=update.progress)
-    intake.fill_from(shelf, files.touched, files.skipped)
+    intake.fill(shelf, Listing(tuple(files.touched), files.skipped))
     intake.refuse(shelf, strict=update.is_strict, is_part=True)
     return intake, shelf
 

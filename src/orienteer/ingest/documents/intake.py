@@ -13,15 +13,14 @@ import numpy as np
 from orienteer.display import Count, counted
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.graph.builder import Progress
-from orienteer.index.arrays import Folder, Strings, StringWriter
+from orienteer.index.arrays import Strings, StringWriter
 from orienteer.ingest import bounds
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
-from orienteer.ingest.documents.read.blocks import Document
 from orienteer.ingest.documents.read.converter import Converter
-from orienteer.ingest.documents.read.files import IGNORED, File, SkippedFile, listing
+from orienteer.ingest.documents.read.files import IGNORED, File, Listing, SkippedFile, listing
 from orienteer.ingest.documents.read.kinds import EMPTY, NotRead
 from orienteer.ingest.documents.read.readers import DocumentReader
 from orienteer.ingest.documents.read.selection import ALL, Selection
@@ -53,7 +52,8 @@ class Intake:
         watch: Watch | None = None,
     ) -> None:
         self.sources, self._selection, self._takes = list(sources), selection, takes
-        self._maker, self._previous, self._progress, self._watch = maker, previous, progress, watch
+        self._maker, self._previous, self._progress = maker, previous, progress
+        self._watch = watch or (lambda shelf, count: None)
         self.unreadable: list[SkippedFile] = []
         self.skipped: list[SkippedFile] = []
         self.stamps: list[DocumentStamp] = []
@@ -68,26 +68,27 @@ class Intake:
         self._became: Counter[str] = Counter()
         self._missing: MissingExtra | None = None
 
-    def fill(self, shelf: Shelf) -> None:
-        """Put the nodes of all sources on the shelf. Raises `BadInput` if a source is not there."""
-        whole = None if self._selection.is_given or self._takes is not None else collection.recognize(self.sources)
+    def fill(self, shelf: Shelf, listed: Listing | None = None) -> None:
+        """Put the nodes of all sources on the shelf, or those of the files of them that are listed.
+
+        Raises `BadInput` if a source is not there.
+        """
+        is_chosen = listed is not None or self._selection.is_given or self._takes is not None
+        whole = None if is_chosen else collection.recognize(self.sources)
         if whole is not None:
             for file in whole.files:
                 self._stamp(file, self._previous.unchanged(file) if self._previous is not None else None)
             for count, document in enumerate(whole.documents(), 1):
-                self._put(shelf, self._nodes_of(document))
+                try:
+                    self._put(shelf, self._maker.nodes(document))
+                except BadInput as error:
+                    raise BadInput(f"{document.file}, {document.id!r}: {error}") from error
                 self._progress(READING, count)
-                self._hear(shelf, count)
+                self._watch(shelf, count)
         else:
-            sources = listing(self.sources, self._selection)
+            sources = listed or listing(self.sources, self._selection)
             self.skipped += sources.skipped
             self._files(shelf, [file for file in sources.files if self._takes is None or self._takes(file)])
-        self._note()
-
-    def fill_from(self, shelf: Shelf, files: Sequence[File], skipped: Iterable[SkippedFile]) -> None:
-        """Put the nodes of some files of the sources on the shelf; the rest is none of an update's business."""
-        self.skipped += skipped
-        self._files(shelf, files)
         self._note()
 
     def _files(self, shelf: Shelf, files: Sequence[File]) -> None:
@@ -95,15 +96,11 @@ class Intake:
         pace = _Pace(files, self._progress)
         with Converter(seconds=self._maker.config.seconds) as converter:
             reader = DocumentReader(self._maker.config, converter)
-            for count, file in enumerate(files, 1):
+            for file in files:
                 self._file(shelf, reader, file, pace)
                 self.whole = (len(self.stamps), len(shelf))
-                self._hear(shelf, pace.past(count))
+                self._watch(shelf, pace.past())
         self.notes += reader.notes
-
-    def _hear(self, shelf: Shelf, count: int) -> None:
-        if self._watch is not None:
-            self._watch(shelf, count)
 
     def _note(self) -> None:
         """Note what was cut off and what was empty."""
@@ -171,43 +168,25 @@ class Intake:
         return survey
 
     def _file(self, shelf: Shelf, reader: DocumentReader, file: File, pace: _Pace) -> None:
-        previous = self._previous
+        nodes, old, previous = list[Node](), None, self._previous
         try:
-            old = previous.unchanged(file) if previous is not None else None
-            if previous is not None and old is not None:
-                nodes = previous.nodes(file)
-            elif previous is not None and (moved := previous.moved(file)):
-                nodes = moved
-            else:
+            if previous is not None:
+                old = previous.unchanged(file)
+                nodes = previous.moved(file) if old is None else previous.nodes(file)
+            if not nodes:
                 with memory_told(file.path):
                     documents = reader.documents(file)
                     nodes = [node for document in documents for node in self._maker.nodes(document, pace.within)]
             if not nodes:
                 raise BadInput(BLANK)
-            _check_ids(nodes)
+            double, times = Counter(node.id for node in nodes).most_common(1)[0]
+            if times > 1:
+                raise BadInput(f"{times} rows have the id {double!r}: give each its own")
             self._stamp(file, old)
-        except MissingExtra as error:
-            self._missing = error
-            reason = f"needs the extra {error.extra!r}: pip install 'orienteer[{error.extra}]'"
-            self._pass_by(file, reason, self.unreadable)
-            return
-        except NotRead as error:
-            self._pass_by(file, str(error), self.skipped if file.kind == "unknown" else self.unreadable)
-            return
-        except BadInput as error:
-            self._pass_by(file, str(error).removeprefix(f"{file.path}").lstrip(" ,:"), self.unreadable)
-            return
-        except OSError as error:
-            self._pass_by(file, f"cannot be read: {error.strerror or error}", self.unreadable)
-            return
-        self._put(shelf, nodes)
-
-    def _nodes_of(self, document: Document) -> list[Node]:
-        """Return the nodes of one of many documents in a file. Raises `BadInput` that names it."""
-        try:
-            return self._maker.nodes(document)
-        except BadInput as error:
-            raise BadInput(f"{document.file}, {document.id!r}: {error}") from error
+        except (BadInput, MissingExtra, OSError) as error:
+            self._pass_by(file, error)
+        else:
+            self._put(shelf, nodes)
 
     def _stamp(self, file: File, old: DocumentStamp | None) -> None:
         """Remember a file as it is now, and whether it has changed since the graph before."""
@@ -219,7 +198,15 @@ class Intake:
         self._maker.count(nodes)
         shelf.add(nodes)
 
-    def _pass_by(self, file: File, reason: str, among: list[SkippedFile]) -> None:
+    def _pass_by(self, file: File, error: Exception) -> None:
+        """Remember a file as left out, and why."""
+        reason = str(error).removeprefix(f"{file.path}").lstrip(" ,:")
+        if isinstance(error, MissingExtra):
+            self._missing = error
+            reason = f"needs the extra {error.extra!r}: pip install 'orienteer[{error.extra}]'"
+        elif isinstance(error, OSError):
+            reason = f"cannot be read: {error.strerror or error}"
+        among = self.skipped if isinstance(error, NotRead) and file.kind == "unknown" else self.unreadable
         among.append(SkippedFile(file=str(file.path), reason=reason))
         self.passed_by.append(stamp_unread(file.path.resolve()))
 
@@ -230,27 +217,25 @@ class _Pace:
     def __init__(self, files: Sequence[File], tell: Progress) -> None:
         self._sizes = [_bytes_of(file.path) for file in files]
         self._tell, self._total = tell, max(1, sum(self._sizes))
-        self._at = self._before = self._told = self._inside = 0
+        self._files = self._before = self._told = self._inside = 0
 
     def within(self, characters: int) -> None:
         """Take that so many more characters of the file that is being read are read."""
         self._inside += characters
-        done = self._before + min(self._inside, self._sizes[self._at])
+        done = self._before + min(self._inside, self._sizes[self._files])
         if done - self._told >= _MEGABYTE:
-            self._say(max(1, self._at), done)
+            self._say(max(1, self._files), done)
 
-    def past(self, count: int) -> Count:
-        """Take that so many files are read, tell of it, and return it."""
-        self._before += self._sizes[count - 1]
-        self._at, self._inside = min(count, len(self._sizes) - 1), 0
-        return self._say(count, self._before)
+    def past(self) -> Count:
+        """Take that one more file is read, tell of it, and return how many are."""
+        self._before += self._sizes[self._files]
+        self._files, self._inside = self._files + 1, 0
+        return self._say(self._files, self._before)
 
     def _say(self, files: int, done: int) -> Count:
-        count = Count(files, of=len(self._sizes), share=done / self._total)
-        is_long = self._total >= _MEGABYTE
-        size = f", {done / _MEGABYTE:,.1f} of {self._total / _MEGABYTE:,.1f} MB" if is_long else ""
+        self._told, count = done, Count(files, of=len(self._sizes), share=done / self._total)
+        size = f", {done / _MEGABYTE:,.1f} of {self._total / _MEGABYTE:,.1f} MB" if self._total >= _MEGABYTE else ""
         self._tell(READING + size, count)
-        self._told = done
         return count
 
 
@@ -261,20 +246,11 @@ def _bytes_of(path: Path) -> int:
         return 0
 
 
-def _check_ids(nodes: Sequence[Node]) -> None:
-    """Raise `BadInput` if two rows of a file have one id."""
-    double, times = Counter(node.id for node in nodes).most_common(1)[0]
-    if times > 1:
-        raise BadInput(f"{times} rows have the id {double!r}: give each its own")
-
-
 class Shelf:
     """Stores the nodes of a build on disk, not in memory; returns them in order, any number of times."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
         self._writer = StringWriter(folder, "node")
-        self._read: Strings | None = None
         self._count = 0
 
     def __len__(self) -> int:
@@ -282,15 +258,16 @@ class Shelf:
 
     def add(self, nodes: Iterable[Node]) -> None:
         """Take nodes in."""
-        lines = [_packed(node) for node in nodes]
+        # Only this process reads them: JSON takes ten times as long.
+        lines = [
+            marshal.dumps((node.id, node.type, node.name, node.text, node.aliases, dict(node.properties)))
+            for node in nodes
+        ]
         self._writer.extend(lines)
         self._count += len(lines)
 
     def __iter__(self) -> Iterator[Node]:
-        if self._read is None:
-            self._writer.close()
-            self._read = Folder(self._folder).strings("node")
-        return iter(ShelvedNodes(self._read))
+        return iter(self.so_far())
 
     def so_far(self, count: int | None = None) -> ShelvedNodes:
         """Return the nodes that were taken in until now, or the first of them; more may come."""
@@ -306,10 +283,5 @@ class ShelvedNodes:
     def __iter__(self) -> Iterator[Node]:
         for low in range(0, self._count, _BATCH):
             rows = np.arange(low, min(low + _BATCH, self._count))
-            for packed in self._lines.take(rows):
-                yield Node(*marshal.loads(packed))
-
-
-def _packed(node: Node) -> bytes:
-    # Only this process reads them: JSON takes ten times as long.
-    return marshal.dumps((node.id, node.type, node.name, node.text, node.aliases, dict(node.properties)))
+            for line in self._lines.take(rows):
+                yield Node(*marshal.loads(line))

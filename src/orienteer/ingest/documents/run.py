@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orienteer.display import counted
 from orienteer.errors import BadOption
 from orienteer.executors import Executor, Threads
 from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.embedding import embed_graph
-from orienteer.graph.format import is_graph
+from orienteer.graph.format import Manifest, is_graph
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.amendment import Update, amend
 from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport, edge_counts
@@ -29,9 +28,8 @@ from orienteer.ingest.documents.plots import write_plots
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe, settle
-from orienteer.ingest.documents.so_far import HearInterim, SoFar
+from orienteer.ingest.documents.so_far import HearInterim, SoFar, Unwoven, is_unwoven
 from orienteer.ingest.documents.table_rows import publish_rows
-from orienteer.ingest.documents.unwoven import Unwoven, is_unwoven
 from orienteer.ingest.extraction.by_model import ChunkReader, Form, ModelExtractor, ReplyForm, types_of
 from orienteer.ingest.extraction.extraction import Extractor
 from orienteer.ingest.extraction.gold import gold_of
@@ -144,6 +142,7 @@ class _Build:
         self._embedder = None
         if embedder is not None:
             self._embedder = CachedEmbedder(embedder, cache, progress=progress, executor=self._executor)
+        self._started = time.perf_counter()
         self._seconds: dict[str, float] = {}
         """By stage."""
         self._intake: Intake | None = None
@@ -155,43 +154,52 @@ class _Build:
         if not (self._options.update or self._options.force) and is_unwoven(target, sources):
             self._options = self._options.model_copy(update={"update": True})  # it goes on from what was read
         amended = self._amended(sources, target) if self._options.update and is_graph(target) else None
-        return self._built(sources, target) if amended is None else amended
-
-    def _amended(self, sources: Sequence[Path], target: Path) -> BuildReport | None:
-        """Make the graph out of the one before, from what has changed; None where all edges are to be made anew."""
-        if self._embedder is not None or self._model is not None or self._options.plots is not None:
-            return None
-        started = time.perf_counter()
-        update = Update(sources, self._recipe, self._stage, self._progress, is_strict=self._options.strict)
-        amended = amend(target, update)
-        if amended is None:
-            return None
-        manifest, recipe = amended.manifest, amended.recipe
-        with self._stage("tables"):
-            notes = (*amended.notes, *publish_rows(target))
-        return BuildReport(
-            **amended.survey,
-            nodes=manifest.nodes,
-            edges=manifest.edges,
-            edge_types=edge_counts(manifest.edge_types),
-            chunking=recipe.chunking,
-            notes=notes,
-            stages={name: round(seconds, 3) for name, seconds in self._seconds.items()},
-            peak_bytes=peak_bytes(),
-            seconds=time.perf_counter() - started,
-        )
-
-    def _built(self, sources: Sequence[Path], target: Path) -> BuildReport:
-        """Make the graph, stage by stage."""
+        if amended is not None:
+            return amended
         try:
-            return self._woven(sources, target)
+            return self._built(sources, target)
         except KeyboardInterrupt:
             if self._unwoven is not None:
                 self._unwoven.publish(target, self._progress)
             raise
 
-    def _woven(self, sources: Sequence[Path], target: Path) -> BuildReport:
-        started, options = time.perf_counter(), self._options
+    def _amended(self, sources: Sequence[Path], target: Path) -> BuildReport | None:
+        """Make the graph out of the one before, from what has changed; None where all edges are to be made anew."""
+        if self._embedder is not None or self._model is not None or self._options.plots is not None:
+            return None
+        update = Update(sources, self._recipe, self._stage, self._progress, is_strict=self._options.strict)
+        amended = amend(target, update)
+        if amended is None:
+            return None
+        with self._stage("tables"):
+            notes = [*amended.notes, *publish_rows(target)]
+        return self._report(amended.survey, amended.manifest, amended.manifest.edge_types, amended.recipe, notes)
+
+    def _report(
+        self,
+        survey: Mapping[str, Any],  # Any: what the fields of a report hold
+        manifest: Manifest,
+        edges: Mapping[str, int],
+        recipe: BuildRecipe,
+        notes: Sequence[str],
+        **more: Any,  # Any: the same
+    ) -> BuildReport:
+        return BuildReport(
+            **survey,
+            nodes=manifest.nodes,
+            edges=sum(edges.values()),
+            edge_types=edge_counts(edges),
+            chunking=recipe.chunking,
+            notes=tuple(notes),
+            stages={name: round(seconds, 3) for name, seconds in self._seconds.items()},
+            peak_bytes=peak_bytes(),
+            seconds=time.perf_counter() - self._started,
+            **more,
+        )
+
+    def _built(self, sources: Sequence[Path], target: Path) -> BuildReport:
+        """Make the graph, stage by stage."""
+        options = self._options
         recipe = None if options.update else self._recipe(None)  # before anything is locked
         with ExitStack() as stack:
             force = options.force or options.update
@@ -202,18 +210,35 @@ class _Build:
             shelf = Shelf(scratch)
             stack.push(lambda kind, error, trace: self._kept(kind, shelf, previous, recipe))
             with self._stage("reading"):
-                watch = self._watch(sources, recipe, scratch) if previous is None else None
+                watch = None
+                if self._hear is not None and previous is None:
+                    watch = SoFar(scratch, sources, recipe.config, recipe.options, self._hear)
                 intake = self._read(sources, recipe, previous, shelf, watch)
             annotator = self._annotator(recipe)
             if annotator is not None:
-                shelf = self._annotated(annotator, shelf, Shelf(stack.enter_context(_scratch(target))))
+                self._progress(annotator.estimate(shelf, annotator.model.price).render(annotator.model.name), 0)
+                read, shelf = shelf, Shelf(stack.enter_context(_scratch(target)))
+                with self._stage("metadata"):
+                    for node in annotator.annotated(read):
+                        shelf.add([node])
             extractor = self._extractor(recipe, intake.sources, shelf)
             is_measured = options.plots is not None
             weaver = Weaver(builder, shelf, recipe.config, progress=self._progress, is_measured=is_measured)
             self._weave(weaver, extractor, shelf)
-            notes = [*recipe.notes, *([] if annotator is None else _annotator_notes(annotator))]
-            notes += [] if extractor is None else extractor.notes
-            builder.describe(settled(_provenance(recipe, intake, weaver, extractor, notes)))
+            notes = [
+                *recipe.notes,
+                *(note for payer in (annotator, extractor) if payer is not None for note in payer.notes),
+            ]
+            origin = describe_build(
+                intake.sources,
+                intake.stamps,
+                recipe.options,
+                **intake.left_out,
+                greatest_weights=weaver.greatest,
+                notes=[*notes, *intake.notes],
+            )
+            gold = None if extractor is None else extractor.gold
+            builder.describe(settled(origin if gold is None else {**origin, **gold.provenance}))
             with self._stage("indexes"):
                 manifest = builder.publish() if extractor is None else extractor.publish(builder)
         if extractor is None:  # else its entities are the names
@@ -229,20 +254,16 @@ class _Build:
             write_plots(weaver.similarity, options.plots, title=target.name)
         by_model = None if extractor is None else extractor.by_model
         payers = [payer for payer in (annotator, by_model) if payer is not None]
-        return BuildReport(
-            **intake.survey,
-            nodes=manifest.nodes,
-            edges=sum(weaver.counts.values()),
-            edge_types=edge_counts(weaver.counts),
-            chunking=recipe.chunking,
-            notes=(*notes, *intake.notes),
+        return self._report(
+            intake.survey,
+            manifest,
+            weaver.counts,
+            recipe,
+            [*notes, *intake.notes],
             similarity=weaver.similarity,
             embedded=None if self._embedder is None else self._embedder.embedded,
             extracted=None if extractor is None else extractor.report,
             usage=sum((payer.usage for payer in payers), Usage()) if payers else None,
-            stages={name: round(seconds, 3) for name, seconds in self._seconds.items()},
-            peak_bytes=peak_bytes(),
-            seconds=time.perf_counter() - started,
         )
 
     def estimate(self, sources: Sequence[Path], target: Path | None) -> BuildEstimate:
@@ -287,10 +308,6 @@ class _Build:
             raise BadOption(f"plots: {path} is not a file in an existing folder: name one, such as figures.html")
         return recipe
 
-    def _watch(self, sources: Sequence[Path], recipe: BuildRecipe, folder: Path) -> SoFar | None:
-        """Return what makes graphs of what has been read so far, in a folder; None if nobody hears of them."""
-        return None if self._hear is None else SoFar(folder, sources, recipe.config, recipe.options, self._hear)
-
     def _read(
         self,
         sources: Sequence[Path],
@@ -322,14 +339,6 @@ class _Build:
         if self._model is None or not recipe.is_described:
             return None
         return Annotator(self._model, self._replies(), self._progress, self._concurrency, self._executor)
-
-    def _annotated(self, annotator: Annotator, shelf: Shelf, fresh: Shelf) -> Shelf:
-        """Return the fresh shelf, with the nodes of the other and what the model says of those that have none yet."""
-        model = annotator.model
-        self._progress(annotator.estimate(shelf, model.price).render(model.name), 0)
-        with self._stage("metadata"):
-            fresh.add(annotator.annotated(shelf))
-        return fresh
 
     def _model_extractor(self, recipe: BuildRecipe) -> ModelExtractor | None:
         """Return what has the model extract; None if nothing is extracted, or statistics do it."""
@@ -397,30 +406,6 @@ class _Build:
         started = time.perf_counter()
         yield
         self._seconds[name] = time.perf_counter() - started
-
-
-def _annotator_notes(annotator: Annotator) -> list[str]:
-    """Return what should be said of metadata that the model failed to write."""
-    if not annotator.failed:
-        return []
-    return [
-        f"{counted(len(annotator.failed), 'chunk')} without metadata: the model's reply was not a valid object "
-        f"(first: {annotator.failed[0]})"
-    ]
-
-
-def _provenance(
-    recipe: BuildRecipe, intake: Intake, weaver: Weaver, extractor: Extractor | None, notes: Sequence[str]
-) -> dict[str, Any]:  # Any: JSON
-    origin = describe_build(
-        intake.sources,
-        intake.stamps,
-        recipe.options,
-        **intake.left_out,
-        greatest_weights=weaver.greatest,
-        notes=[*notes, *intake.notes],
-    )
-    return origin if extractor is None or extractor.gold is None else {**origin, **extractor.gold.provenance}
 
 
 @contextmanager

@@ -1,7 +1,8 @@
-"""Graphs of what a build has read so far, so that words answer while the rest is read.
+"""Graphs of what a build has read so far: words answer while the rest is read, and an interrupted build goes on there.
 
 Each has the passages that were read until then, in their order and with their links, without the names that join them:
-what is quickly made. They take a share of the time at the most, so a folder that is read within seconds pays nothing.
+what is quickly made. While the rest is read they take a share of the time at the most, so a folder that is read within
+seconds pays nothing.
 """
 
 from __future__ import annotations
@@ -11,15 +12,20 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from orienteer.display import Count
+from orienteer.display import Count, counted
 from orienteer.errors import Error
-from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.builder import GraphBuilder, Progress
+from orienteer.graph.format import is_graph, read_manifest, read_pointer
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.intake import Shelf, ShelvedNodes
+from orienteer.ingest.documents.intake import Intake, Shelf, ShelvedNodes
 from orienteer.ingest.documents.join.weaver import Weaver
-from orienteer.ingest.provenance import describe_build
+from orienteer.ingest.provenance import INTERRUPTED, describe_build, is_chunk_graph, sources_of
+
+if TYPE_CHECKING:
+    from orienteer.ingest.documents.previous import Previous
+    from orienteer.ingest.documents.recipe import BuildRecipe
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +102,7 @@ class SoFar:
         self._number += 1
         path = self._folder / f"part-{self._number}"
         try:
-            self._publish(shelf, path)
+            publish_read(path, shelf.so_far(), self._config, self._provenance)
             self._hear(Interim(path, int(count), count.of if isinstance(count, Count) else None))
         except (Error, OSError) as error:  # of two files with one id, or a full disk, the build tells
             logger.info("no graph of what is read so far: %s", error)
@@ -109,19 +115,52 @@ class SoFar:
         self._nodes = len(shelf)
         self._seconds_a_node = took / self._nodes
 
-    def _publish(self, shelf: Shelf, path: Path) -> None:
-        publish_read(path, shelf.so_far(), self._config, self._provenance)
-
 
 def publish_read(path: Path, nodes: ShelvedNodes, config: BuildConfig, provenance: Mapping[str, Any]) -> None:
     """Publish a graph of what was read, with the edges of order and links alone."""  # Any: JSON
     with GraphBuilder(path, force=True, provenance=provenance) as builder:
         plain = config.model_copy(update={"names": False, "similar": False})
-        weaver = Weaver(builder, nodes, plain, progress=_silent)
+        weaver = Weaver(builder, nodes, plain, progress=lambda stage, count: None)
         weaver.add_nodes()
         weaver.add_edges(None)
         builder.publish()
 
 
-def _silent(stage: str, count: int) -> None:
-    """Say nothing: what is told of is the reading."""
+def is_unwoven(target: Path, sources: Sequence[Path]) -> bool:
+    """Return whether a graph is what an interrupted build of these sources had read."""
+    if not is_graph(target):
+        return False
+    manifest = read_manifest(target, read_pointer(target))
+    is_alike = is_chunk_graph(manifest) and sources_of(manifest) == [source.resolve() for source in sources]
+    return is_alike and INTERRUPTED in manifest.provenance
+
+
+class Unwoven(NamedTuple):
+    """The files that were read to their end."""
+
+    intake: Intake
+    nodes: ShelvedNodes
+    recipe: BuildRecipe
+
+    @classmethod
+    def of(cls, intake: Intake, shelf: Shelf, previous: Previous | None, recipe: BuildRecipe) -> Unwoven | None:
+        """Return what was read; None where that is nothing, or less than the graph that is updated has."""
+        files, nodes = intake.whole
+        had = frozenset[str]() if previous is None else previous.stamps.keys()
+        if not nodes or not had <= {stamp.name for stamp in intake.stamps[:files]}:
+            return None
+        return cls(intake, shelf.so_far(nodes), recipe)
+
+    def publish(self, target: Path, progress: Progress) -> None:
+        """Publish it, unless another graph stands there. An interrupt ends this, and keeps nothing."""
+        intake = self.intake
+        if is_graph(target) and not is_unwoven(target, intake.sources):
+            return
+        stamps = intake.stamps[: intake.whole[0]]
+        read = f"{len(stamps):,} of {counted(intake.files, 'file')}"
+        progress(f"interrupted: what was read is being kept: {read}; interrupt again to drop it", 0)
+        note = f"its build was interrupted: it has {read}, and the next build goes on from there"
+        more = {**intake.left_out, "notes": [note], INTERRUPTED: True}
+        provenance = describe_build(intake.sources, stamps, self.recipe.options, **more)
+        publish_read(target, self.nodes, self.recipe.config, provenance)
+        progress(f"kept: {read}; the next build of the same sources goes on from there", 0)

@@ -99,12 +99,15 @@ def is_text(head: bytes) -> bool:
     return b"\0" not in head and controls <= _MOST_CONTROLS * len(head)
 
 
-def decoded(content: bytes) -> tuple[str, str]:
-    """Return the text of some bytes and its encoding. Raises `BadInput` for a mark that its bytes contradict."""
+def decoded(content: bytes, *, is_part: bool = False) -> tuple[str, str]:
+    """Return the text of some bytes and its encoding. Raises `BadInput` for a mark that its bytes contradict.
+
+    Those that are part of a text may end within a letter.
+    """
     encoding = _encoding_in(io.BytesIO(content))
     is_marked = content.startswith(tuple(mark for mark, _ in _MARKS))
     try:
-        text = content.decode(encoding, "strict" if is_marked else "replace")
+        text = content.decode(encoding, "strict" if is_marked and not is_part else "replace")
         return text, encoding if is_marked or encoding != UTF8 else "utf-8"
     except UnicodeDecodeError as error:
         raise BadInput(f"marked as {encoding}, but byte {error.start} is none: save it as UTF-8") from error

@@ -78,23 +78,16 @@ def is_contents(text: str, links: Sequence[str], headings: Sequence[str] = ()) -
         return True
     places = [place for line in lines if (place := _PLACES.match(_RUN.sub(" ", line))) is not None]
     sections = sum(_SECTION.match(line) is not None for line in lines)
-    if len(places) >= least:
-        return _is_list(places, is_called or sections >= least or len(led) >= _FEW) or _is_index(places)
-    return (is_called and sections >= least) or sum(_DEEP.match(line) is not None for line in lines) >= least
-
-
-def _is_list(places: Sequence[re.Match[str]], is_of_sections: bool) -> bool:
-    """Return whether places are those of a list of contents: a page each, none before the one above it."""
-    pages = [int(place["pages"]) for place in places if place["pages"].isdigit()]
-    return is_of_sections and len(pages) >= NEARLY * len(places) and _is_in_order(pages)
-
-
-def _is_index(places: Sequence[re.Match[str]]) -> bool:
-    """Return whether places are those of an index: words in order, each with its pages, of some several."""
-    counts = {place["pages"].count(",") for place in places}
-    pages = [list(map(int, re.findall(r"\d+", place["pages"]))) for place in places]
-    is_rising = sum(one == sorted(one) for one in pages) >= NEARLY * len(pages)
-    return len(counts) > 1 and is_rising and _is_in_order([place["words"].casefold() for place in places])
+    if len(places) < least:
+        return (is_called and sections >= least) or sum(_DEEP.match(line) is not None for line in lines) >= least
+    numbers = [list(map(int, re.findall(r"\d+", place["pages"]))) for place in places]
+    firsts = [first for first, *others in numbers if not others]
+    is_of_sections = is_called or sections >= least or len(led) >= _FEW
+    if is_of_sections and len(firsts) >= NEARLY * len(places) and _is_in_order(firsts):
+        return True
+    is_index = len({place["pages"].count(",") for place in places}) > 1
+    is_rising = sum(one == sorted(one) for one in numbers) >= NEARLY * len(numbers)
+    return is_index and is_rising and _is_in_order([place["words"].casefold() for place in places])
 
 
 def _is_in_order(values: Sequence[Any], share: float = NEARLY) -> bool:  # Any: numbers, or words

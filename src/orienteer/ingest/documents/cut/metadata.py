@@ -102,6 +102,12 @@ class Annotator:
         """What was paid."""
         return self.run.usage()
 
+    @property
+    def notes(self) -> list[str]:
+        """Return what should be said of metadata that the model failed to write."""
+        told = f"{counted(len(self.failed), 'chunk')} without metadata: the model's reply was not a valid object"
+        return [f"{told} (first: {self.failed[0]})"] if self.failed else []
+
     def annotated(self, nodes: Iterable[Node]) -> Iterator[Node]:
         """Return the nodes with what the model says of them. Raises `ModelError` where it failed for good.
 

@@ -89,6 +89,8 @@ class Page:
     blocks: list[Block] = field(default_factory=Blocks)
     notes: list[str] = field(default_factory=list)
     """What a person has to know of the reading: `pages 1 to 140 of 311`."""
+    heads: dict[str, str] = field(default_factory=dict)
+    """What it says of itself, as the heads of a mail: what `--where` can filter by."""
 
     @property
     def top(self) -> str:

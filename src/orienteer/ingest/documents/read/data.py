@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from orienteer.graph.reserved import SEPARATOR
 from orienteer.ingest.documents.read.blocks import Block, Blocks, Page, Place, Prose
+from orienteer.ingest.documents.read.lines import indent_of
 from orienteer.ingest.documents.read.markdown import TextLine, span_of, text_lines
 
 LONGEST = 2_000
@@ -37,12 +38,14 @@ _NAMES = {"id": 1, "key": 1, "name": 2, "title": 2, "label": 2}
 
 
 class _Open(NamedTuple):
-    """A key, or a thing of a list, that lines below stand within."""
+    """A section, a key, or a thing of a list, that lines below stand within."""
 
     indent: int
     label: str
-    named: int = -1
-    """How well a thing of a list is named, 0 by its number; -1 for a key."""
+    number: int = 0
+    """Of a thing in its list, from 1."""
+    rank: int = 0
+    """How well a thing is named, 0 by its number."""
 
 
 def read_data(text: str, suffix: str) -> Page:
@@ -72,10 +75,7 @@ class _Reader:
         """Characters that paths may come to."""
         self._is_laid_out = is_laid_out
         """The lines are no lines of the file."""
-        self._section: tuple[str, ...] = ()
         self._open: list[_Open] = []
-        self._counts: dict[int, int] = {}
-        """Things of the list that stands at an indentation."""
         self._tables = Counter[str]()
         """Of each `[[list]]` the things."""
         self._is_in_list = False
@@ -88,87 +88,73 @@ class _Reader:
 
     def read(self, line: TextLine, below: str) -> None:
         """Take a line and the one below it."""
-        indent, text = _indent(line.text), line.text.strip()
+        indent, text = indent_of(line.text), line.text.strip()
         section = _SECTION.match(text) if indent == 0 else None
         if section is not None:
-            self._leave(-1)
-            self._section = tuple(part.strip("\"' ") for part in section["name"].split("."))[:MOST_DEEP]
+            names = [part.strip("\"' ") for part in section["name"].split(".")]
+            self._open = [_Open(-1, name) for name in names[:MOST_DEEP]]
             if text.startswith("[["):  # a thing of a list, which what stands beneath may name
                 self._tables[section["name"]] += 1
-                self._enter(-1, str(self._tables[section["name"]]), named=0)
-        elif not text.strip("}]), "):  # what was opened ends, as the next line shows
-            return
+                number = self._tables[section["name"]]
+                self._enter(_Open(-1, str(number), number))
         elif _REMARK.match(text):
-            self._say(line, text, self._path(indent), text)
-        else:
-            self._line(line, indent, text, below)
+            self._say(line, self._path(indent), "", text)
+        elif text.strip("}]), "):  # else what was opened ends, as the next line shows
+            self._line(line, indent, text, indent_of(below) - indent, below)
 
-    def _line(self, line: TextLine, indent: int, text: str, below: str) -> None:
+    def _line(self, line: TextLine, indent: int, text: str, further: int, below: str) -> None:
         dash = _DASH.match(text)
         is_thing = dash is not None or (text == "{" and (indent > 0 or self._is_in_list))
-        self._leave(indent, is_thing=is_thing)
-        self._is_in_list |= text == "[" and not self._open
+        before = self._leave(indent, is_thing=is_thing)
+        self._is_in_list |= text == "[" and all(one.indent < 0 for one in self._open)
         if is_thing:
-            self._counts[indent] = self._counts.get(indent, 0) + 1
-            self._enter(indent, str(self._counts[indent]), named=0)
+            self._enter(_Open(indent, str(before + 1), before + 1))
         if dash is not None:
             indent, text = indent + len(dash[0]), text[len(dash[0]) :]
         if text in ("---", "...") or not text.strip("{}[](), "):
             return
-        key = _KEY.match(text)
-        path = self._path(indent + 1)
-        if key is None:
-            self._value(line, text, path[:-1] if dash is not None else path)
+        key, path = _KEY.match(text), self._path(indent + 1)
+        if key is None:  # a thing of a list, or the next line of a value
+            self._say(line, path[:-1] if dash is not None else path, ": ", _unquoted(text.rstrip(",")))
             return
         name, value = key["key"].strip("\"'"), key["value"].rstrip(",").strip()
-        further = _indent(below) - _indent(line.text)
         is_above = further > 0 or (further == 0 and not value and below.lstrip().startswith("- "))
         if not (is_above and _OPENS.match(value)):
             shown = _unquoted(value)
-            said = f"{name}{': ' if key['sign'] == ':' else ' = '}{shown}"
-            self._say(line, SEPARATOR.join((*path, said)), path, said)
-            self._name(name, shown)
-        self._enter(indent, name)
+            self._say(line, path, SEPARATOR, f"{name}{': ' if key['sign'] == ':' else ' = '}{shown}")
+            rank = _NAMES.get(name.casefold(), 0)
+            if shown and self._open and self._open[-1].number and self._open[-1].rank < rank:
+                self._open[-1] = self._open[-1]._replace(label=shown[:LONGEST_LABEL], rank=rank)
+        self._enter(_Open(indent, name[:LONGEST_LABEL]))
 
-    def _value(self, line: TextLine, text: str, path: Sequence[str]) -> None:
-        """Take a line without a key: a thing of a list, or the next line of a value."""
-        said = _unquoted(text.rstrip(","))
-        self._say(line, f"{SEPARATOR.join(path)}: {said}" if path else said, path, said)
-
-    def _enter(self, indent: int, label: str, *, named: int = -1) -> None:
+    def _enter(self, one: _Open) -> None:
         if len(self._open) < MOST_DEEP:
-            self._open.append(_Open(indent, label[:LONGEST_LABEL], named))
+            self._open.append(one)
 
-    def _name(self, name: str, value: str) -> None:
-        """Call the thing of a list that a line stands in by the name that it gives, if that is a better one."""
-        rank = _NAMES.get(name.casefold(), 0)
-        if value and self._open and 0 <= self._open[-1].named < rank:
-            self._open[-1] = _Open(self._open[-1].indent, value[:LONGEST_LABEL], rank)
+    def _leave(self, indent: int, *, is_thing: bool) -> int:
+        """Leave what a line with this indentation does not stand within; a thing stands within the key at its left.
 
-    def _leave(self, indent: int, *, is_thing: bool = False) -> None:
-        """Leave what a line with this indentation does not stand within; a thing stands within the key at its left."""
+        Returns the number of the thing that stands before it in its list, 0 for none.
+        """
+        before = 0
         while self._open and (
             self._open[-1].indent > indent
-            or (self._open[-1].indent == indent and (self._open[-1].named >= 0 or not is_thing))
+            or (self._open[-1].indent == indent and (self._open[-1].number > 0 or not is_thing))
         ):
-            self._open.pop()
-        for deeper in [at for at in self._counts if at > indent or (at == indent and not is_thing)]:
-            del self._counts[deeper]
+            left = self._open.pop()
+            before = left.number if left.indent == indent else 0
+        return before
 
     def _path(self, indent: int) -> tuple[str, ...]:
-        return (*self._section, *(one.label for one in self._open if one.indent < indent))
+        return tuple(one.label for one in self._open if one.indent < indent)
 
-    def _say(self, line: TextLine, text: str, path: Sequence[str], bare: str) -> None:
-        """Add a block: the text, or without its path if paths have come to too much."""
-        self._left -= len(text) - len(bare)
+    def _say(self, line: TextLine, path: Sequence[str], joint: str, text: str) -> None:
+        """Add a block: the text behind its path, unless that has no joint, or paths have come to too much."""
+        before = f"{SEPARATOR.join(path)}{joint}" if path and joint else ""
+        self._left -= len(before)
         place = Place(tuple(path[:1]), span=None if self._is_laid_out else span_of([line]))
-        self.blocks.append(Prose(bare if self.is_spent else text, place, is_code=True))
+        self.blocks.append(Prose(text if self.is_spent else before + text, place, is_code=True))
 
 
 def _unquoted(value: str) -> str:
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] == '"' else value
-
-
-def _indent(text: str) -> int:
-    wide = text.expandtabs(4)
-    return len(wide) - len(wide.lstrip(" "))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,10 +63,10 @@ def listing(sources: Sequence[Path], selection: Selection = ALL) -> Listing:
             before = "" if len(sources) == 1 else f"{called}/"
             walk = FolderWalk(source, selection)
             for path in walk:
-                _sort(path, before + path.relative_to(source).as_posix(), files, skipped)
+                sort(path, before + path.relative_to(source).as_posix(), files, skipped)
             skipped += walk.skipped
         else:
-            _sort(source, called, files, skipped)
+            sort(source, called, files, skipped)
     return Listing(
         tuple(sorted(files, key=lambda file: file.name)), tuple(sorted(skipped, key=lambda left_out: left_out.file))
     )
@@ -123,54 +124,48 @@ class FolderWalk:
             here = Path(where)
             names = here.relative_to(self._folder).parts
             self.ignored.enter(here, names)
-            folders[:] = [name for name in sorted(folders) if self._goes_into(here, name, names)]
+            folders[:] = [name for name in sorted(folders) if self._takes(here, name, names, is_folder=True)]
             for name in sorted(files):
-                if self._takes(here, name, names):
+                if self._takes(here, name, names, is_folder=False):
                     yield here / name
 
     def _unreadable(self, error: OSError) -> None:
-        self.skipped.append(SkippedFile(file=_printable(error.filename), reason=f"cannot be read: {error.strerror}"))
+        self._skip(error.filename, f"cannot be read: {error.strerror}")
 
-    def _skip(self, path: Path, reason: str) -> bool:
-        self.skipped.append(SkippedFile(file=str(path), reason=reason))
+    def _skip(self, path: object, reason: str) -> bool:
+        name = str(path).encode("utf-8", "replace").decode()  # with a question mark for each byte that is no UTF-8
+        self.skipped.append(SkippedFile(file=name, reason=reason))
         return False
 
-    def _goes_into(self, here: Path, name: str, above: tuple[str, ...]) -> bool:
+    def _takes(self, here: Path, name: str, above: tuple[str, ...], *, is_folder: bool) -> bool:
+        """Return whether a file is read, or a folder gone into."""
         names, path = (*above, name), here / name
         if not is_unicode(name):
-            return self._misnamed(path)
-        if name == GIT or self._selection.leaves_out(names, is_folder=True):
+            return self._skip(path, "its name is no UTF-8: rename it")
+        if (is_folder and name == GIT) or self._selection.leaves_out(names, is_folder=is_folder):
             return False
-        is_named = self._selection.names(names, is_folder=True)
-        if not is_named and not self._selection.included.lead_to(names):
-            if name.startswith("."):
+        is_named, is_taken = self._selection.names(names, is_folder=is_folder), above in self._taken
+        if not is_named and not (is_folder and self._selection.included.lead_to(names)):
+            if name.startswith(".") or not (is_folder or is_taken or not self._selection.include):
                 return False
-            if self.ignored.hold(names, is_folder=True):
+            if self.ignored.hold(names, is_folder=is_folder):
                 return self._skip(path, IGNORED)
-        if _is_link(path):
-            return self._skip(path, "a link to a folder")
-        if _is_graph(path):
-            return self._skip(path, "a graph")
-        if is_named or above in self._taken:
+        if reason := self._why_not(path, is_folder=is_folder):
+            return self._skip(path, reason)
+        if is_folder:
+            self.folders.append(path)
+        if is_folder and (is_named or is_taken):
             self._taken.add(names)
-        self.folders.append(path)
         return True
 
-    def _takes(self, here: Path, name: str, above: tuple[str, ...]) -> bool:
-        names, path = (*above, name), here / name
-        if not is_unicode(name):
-            return self._misnamed(path)
-        if self._selection.leaves_out(names, is_folder=False):
-            return False
-        if not self._selection.names(names, is_folder=False):
-            if name.startswith(".") or not (above in self._taken or not self._selection.include):
-                return False
-            if self.ignored.hold(names, is_folder=False):
-                return self._skip(path, IGNORED)
-        reason = ""
-        if _is_link(path):
-            reason = stray(path, self._root) or self._hidden_target(path)
-        return self._skip(path, reason) if reason else True
+    def _why_not(self, path: Path, *, is_folder: bool) -> str:
+        """Return why a link, or a graph, is not read; one in a folder that cannot be entered is told when it is."""
+        with suppress(OSError):
+            if path.is_symlink():
+                return "a link to a folder" if is_folder else stray(path, self._root) or self._hidden_target(path)
+            if is_folder and is_graph(path):
+                return "a graph"
+        return ""
 
     def _hidden_target(self, link: Path) -> str:
         """Say why what a link within the folder leads to is not read under its own name; empty where it is."""
@@ -182,42 +177,16 @@ class FolderWalk:
         is_ignored = any(self.ignored.hold(names[:at], is_folder=at < len(names)) for at in range(1, len(names) + 1))
         return "a link to a file that is hidden or ignored" if is_hidden or is_ignored else ""
 
-    def _misnamed(self, path: Path) -> bool:
-        self.skipped.append(SkippedFile(file=_printable(path), reason="its name is no UTF-8: rename it"))
-        return False
 
-
-def _printable(path: object) -> str:
-    """Return a path as UTF-8, with a question mark for each byte that is none."""
-    return str(path).encode("utf-8", "replace").decode()
-
-
-def _is_link(path: Path) -> bool:
-    """Return whether a path is a link; one in a folder that may be listed and not entered is told when it is read."""
-    try:
-        return path.is_symlink()
-    except OSError:
-        return False
-
-
-def _is_graph(folder: Path) -> bool:
-    """Return whether a folder is a graph; one that cannot be read is none, and is told when it is entered."""
-    try:
-        return is_graph(folder)
-    except OSError:
-        return False
-
-
-def _sort(path: Path, name: str, files: list[File], skipped: list[SkippedFile]) -> None:
+def sort(path: Path, name: str, files: list[File], skipped: list[SkippedFile]) -> None:
+    """Put a file among those that are read, under this name, or among those that are left out."""
     kind = kind_of(path)
     try:
-        is_file = path.is_file()
+        reason = why_left_out(path) if kind is None else ""
+        reason = reason if path.is_file() else "no regular file"
     except OSError as error:  # its folder may be listed and not entered
-        skipped.append(SkippedFile(file=str(path), reason=f"cannot be read: {error.strerror}"))
-        return
-    if not is_file:
-        skipped.append(SkippedFile(file=str(path), reason="no regular file"))
-    elif kind is None:
-        skipped.append(SkippedFile(file=str(path), reason=why_left_out(path)))
+        reason = f"cannot be read: {error.strerror}"
+    if kind is None or reason:
+        skipped.append(SkippedFile(file=str(path), reason=reason))
     else:
         files.append(File(path, name, kind))

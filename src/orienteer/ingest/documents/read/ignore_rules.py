@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 GITIGNORE = ".gitignore"
@@ -20,19 +21,28 @@ MOST_BYTES = 1 << 18
 """Of a `.gitignore`; a larger one is no list that anybody wrote, and trying its patterns on each name takes minutes."""
 MOST_PATTERNS = 2_000
 """Lines of a `.gitignore` that are read. Each pattern is tried on every name."""
-_ANY_FOLDERS = None
 _CLASSES = {
     **{"alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "space": r"\s"},
     **{"punct": r"!-/:-@\[-`{-~", "xdigit": "0-9A-Fa-f", "blank": r" \t"},
 }
+_DOT = "\\."
+_RANGE = r"(?:-(?:\\.|[^\]]))?"
+_SIGN = re.compile(
+    r"(?P<stars>\*+)|(?P<one>\?)|\\(?P<escaped>.)"
+    rf"|\[(?P<negated>[!^]?)(?P<set>(?:\]{_RANGE})?+(?:\[:[^\]]*:\]|(?:\\.|[^\]]){_RANGE})*+)\]|(?P<plain>[^\[\\])",
+    re.DOTALL,
+)
+"""A sign of a pattern, with all that belongs to it."""
+_INSIDE = re.compile(r"\[:(?P<name>[^\]]*):\]|\\?(?P<first>.)(?:-\\?(?P<last>.))?", re.DOTALL)
+"""What stands in a `[...]`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pattern:
     """One pattern."""
 
-    parts: tuple[re.Pattern[str] | None, ...]
-    """Of each name of the path from the folder of the pattern; None for any number of folders."""
+    parts: tuple[str | None, ...]
+    """The expression of each name of the path from the folder of the pattern; None for any number of folders."""
     is_negated: bool = False
     only_folders: bool = False
 
@@ -43,138 +53,100 @@ class Pattern:
         """
         if self.only_folders and not is_folder:
             return False
-        if len(self.parts) == 2 and self.parts[0] is _ANY_FOLDERS and not spells_dots:  # most patterns are such
-            name = self.parts[1]
-            return name is _ANY_FOLDERS or name.fullmatch(names[-1]) is not None
-        return len(self.parts) in self._places(names, spells_dots)
+        path = _compiled(self.parts, spells_dots=True) if spells_dots else self._path
+        return path.fullmatch(_joined(names)) is not None
 
     def leads_to(self, names: Sequence[str]) -> bool:
         """Return whether the pattern names something within a folder, and this folder by name on the way to it.
 
         `.github/*.yml` leads to `.github`; `*.yml` and `**/x` lead nowhere in particular.
         """
-        places = self._places(names, spells_dots=True)
-        return any(0 < at < len(self.parts) and self.parts[at - 1] is not _ANY_FOLDERS for at in places)
+        named = [part is not None for part in self.parts]
+        ways = (self.parts[:at] for at in range(1, 1 + len(named)) if (at < len(named) if named[at - 1] else at > 1))
+        return any(_compiled(way, spells_dots=True).fullmatch(_joined(names)) for way in ways)
 
-    def _places(self, names: Sequence[str], spells_dots: bool) -> set[int]:
-        """Return how many parts of the pattern the names may have used up."""
-        places = self._past_folders({0})
-        for name in names:
-            step: set[int] = set()
-            needs_dot = spells_dots and name.startswith(".")
-            for at in places - {len(self.parts)}:
-                part = self.parts[at]
-                if part is _ANY_FOLDERS and not needs_dot:
-                    step |= {at, at + 1} if at == len(self.parts) - 1 else {at}
-                elif part is not _ANY_FOLDERS and (not needs_dot or part.pattern.startswith("\\.")):
-                    step |= {at + 1} if part.fullmatch(name) else set()
-            places = self._past_folders(step)
-        return places
+    @cached_property
+    def _path(self) -> re.Pattern[str]:
+        return _compiled(self.parts)
 
-    def _past_folders(self, places: set[int]) -> set[int]:
-        """Add the places behind `**`, which fits no folder too, unless it is last: `a/**` is what lies within `a`."""
-        more = set(places)
-        for at in places:
-            while at < len(self.parts) - 1 and self.parts[at] is _ANY_FOLDERS:
-                at += 1
-                more.add(at)
-        return more
+
+def _joined(names: Sequence[str]) -> str:
+    return "".join(f"{name}/" for name in names)
+
+
+@lru_cache(maxsize=256)  # of patterns that a person gives
+def _compiled(parts: tuple[str | None, ...], *, spells_dots: bool = False) -> re.Pattern[str]:
+    """Return the expression of a path, each name of which has a slash behind it."""
+    no_dot = r"(?!\.)" if spells_dots else ""
+    runs = [""]
+    for part in parts:
+        if part is None:
+            runs.append("")
+        else:
+            runs[-1] += f"{'' if part.startswith(_DOT) else no_dot}{part}/"
+    folder = f"(?:{no_dot}[^/]+/)"
+    return re.compile(_parted([*runs[:-1], runs[-1] or folder], folder), re.DOTALL)
+
+
+def _parted(pieces: Sequence[str], one: str) -> str:
+    """Return the expression of pieces with any number of one thing between them.
+
+    What stands between two such is tried from the left and never again, so that no name takes long.
+    """
+    first, *others = pieces
+    middle = "".join(f"(?>{one}*?{piece})" for piece in others[:-1])
+    return f"{first}{middle}{one}*{others[-1]}" if others else first
 
 
 def pattern_of(line: str) -> Pattern | None:
     """Return the pattern of a line of a `.gitignore`; None for a comment, an empty line, and what can fit nothing."""
     text = line.removesuffix("\r")
-    if text.startswith("#"):
-        return None
     while text.endswith(" ") and not text.endswith("\\ "):
         text = text[:-1]
-    is_negated = text.startswith("!")
-    text = text.removeprefix("!")
-    only_folders = text.endswith("/")
-    text = text.removesuffix("/")
-    if not text:
+    is_negated, only_folders = text.startswith("!"), text.endswith("/")
+    text = text.removeprefix("!").removesuffix("/")
+    if not text or line.startswith("#"):
         return None
-    names = text.removeprefix("/").split("/")
     is_anchored = "/" in text
-    parts: list[re.Pattern[str] | None] = [] if is_anchored else [_ANY_FOLDERS]
-    for name in names:
-        if name == "**" and is_anchored:
-            parts.append(_ANY_FOLDERS)
-            continue
-        expression = _expression(name)
-        if expression is None:
+    parts: list[str | None] = [] if is_anchored else [None]
+    for name in text.removeprefix("/").split("/"):
+        expression = None if name == "**" and is_anchored else _expression(name)
+        if expression == "":
             return None
-        parts.append(re.compile(expression, re.DOTALL))
+        if parts[-1:] != [None] or expression is not None:
+            parts.append(expression)
     return Pattern(tuple(parts), is_negated, only_folders)
 
 
-def _expression(glob: str) -> str | None:
-    """Return the regular expression of a pattern for one name; None for one that fits nothing.
-
-    What stands between two stars is tried from the left and never again, so that no name takes long.
-    """
-    pieces, piece, at = [], "", 0
+def _expression(glob: str) -> str:
+    """Return the regular expression of a pattern for one name, empty for one that fits nothing."""
+    pieces, at = [""], 0
     while at < len(glob):
-        sign = glob[at]
-        at += 1
-        if sign == "*":
-            pieces.append(piece)
-            piece = ""
-        elif sign == "?":
-            piece += "."
-        elif sign == "[":
-            end, inside = _bracket(glob, at)
-            if inside is None:
-                return None
-            piece += inside
-            at = end
-        elif sign == "\\":
-            if at == len(glob):
-                return None
-            piece += re.escape(glob[at])
-            at += 1
+        sign = _SIGN.match(glob, at)
+        inside = None if sign is None or sign["set"] is None else _set(sign["set"], is_negated=bool(sign["negated"]))
+        if sign is None or inside == "":
+            return ""
+        at = sign.end()
+        if sign["stars"]:
+            pieces.append("")
         else:
-            piece += re.escape(sign)
-    if not pieces:
-        return piece
-    first, *middle = pieces
-    return first + "".join(f"(?>.*?{each})" for each in middle if each) + f".*{piece}"
+            pieces[-1] += inside or ("[^/]" if sign["one"] else re.escape(sign["escaped"] or sign["plain"]))
+    return _parted(pieces, "[^/]")
 
 
-def _bracket(glob: str, at: int) -> tuple[int, str | None]:
-    """Return where a `[...]` ends and its expression; None where it does not end."""
-    is_negated = glob[at : at + 1] in ("!", "^")
-    at += is_negated
-    inside, is_first = "", True
-    while at < len(glob):
-        sign = glob[at]
-        if sign == "]" and not is_first:
-            if not inside:
-                return at + 1, "." if is_negated else "(?!)"
-            return at + 1, f"[{'^' if is_negated else ''}{inside}]"
-        is_first = False
-        if glob.startswith("[:", at) and (end := glob.find(":]", at)) > 0:
-            named = _CLASSES.get(glob[at + 2 : end])
-            if named is None:
-                return at, None
-            inside += named
-            at = end + 2
-            continue
-        first, at = _letter(glob, at)
-        if glob[at : at + 1] == "-" and glob[at + 1 : at + 2] not in ("]", ""):
-            last, at = _letter(glob, at + 1)
-            if first <= last:
-                inside += f"{re.escape(first)}-{re.escape(last)}"
-            continue
-        inside += re.escape(first)
-    return at, None
-
-
-def _letter(glob: str, at: int) -> tuple[str, int]:
-    """Return a letter in a `[...]` and the place behind it."""
-    if glob[at] == "\\" and at + 1 < len(glob):
-        return glob[at + 1], at + 2
-    return glob[at], at + 1
+def _set(text: str, *, is_negated: bool) -> str:
+    """Return the expression of what stands in a `[...]`, empty for a class that is none."""
+    inside = ""
+    for one in _INSIDE.finditer(text):
+        if one["name"] is not None:
+            if one["name"] not in _CLASSES:
+                return ""
+            inside += _CLASSES[one["name"]]
+        elif one["last"] is None or one["first"] <= one["last"]:
+            inside += re.escape(one["first"]) + (f"-{re.escape(one['last'])}" if one["last"] else "")
+    if not inside:
+        return "[^/]" if is_negated else "(?!)"
+    return f"(?!/)[{'^' if is_negated else ''}{inside}]"
 
 
 class Rules:

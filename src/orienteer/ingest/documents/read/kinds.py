@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -18,19 +17,19 @@ Kind: TypeAlias = Literal[
     "registered", "unknown"
 ]  # fmt: skip
 """`registered` is read by an installed package; `unknown` is what only the bytes tell: lines if they are text."""
-KINDS: Mapping[str, Kind] = {
-    **dict.fromkeys([".md", ".markdown", ".mdx", ".mkd"], "markdown"),
-    **dict.fromkeys([".html", ".htm", ".xhtml"], "html"),
-    **dict.fromkeys([".txt", ".text", ".rst", ".adoc", ".org"], "text"),
-    **dict.fromkeys([".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq"], "table"),
-    ".pdf": "pdf",
-    **dict.fromkeys([".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".potx"], "office"),
-    **dict.fromkeys([".xlsx", ".xlsm", ".ods"], "office"),
-    ".eml": "mail",
-    ".mbox": "mailbox",
-    ".ipynb": "notebook",
-    ".epub": "book",
+_KIND_NAMES: Mapping[Kind, str] = {
+    "markdown": "md markdown mdx mkd",
+    "html": "html htm xhtml",
+    "text": "txt text rst adoc org",
+    "table": "csv tsv tab jsonl ndjson parquet pq",
+    "pdf": "pdf",
+    "office": "docx docm dotx pptx pptm ppsx potx xlsx xlsm ods",
+    "mail": "eml",
+    "mailbox": "mbox",
+    "notebook": "ipynb",
+    "book": "epub",
 }
+KINDS: Mapping[str, Kind] = {f".{name}": kind for kind, names in _KIND_NAMES.items() for name in names.split()}
 """What a file is by its suffix. Texts, and tables in text, may be packed with gzip."""
 _OWN = frozenset(name.removeprefix(".") for name in KINDS)
 """Suffixes that no package may register a reader for, without their dot."""
@@ -45,13 +44,10 @@ _LANGUAGES = (
 )
 CODE = frozenset(f".{name}" for name in _LANGUAGES.split())
 """Suffixes of texts whose lines mean something, however they read."""
-_PACKED_WITHIN = frozenset([".parquet", ".pq", ".pdf", ".epub"]) | {
-    name for name, kind in KINDS.items() if kind == "office"
-}
-"""Suffixes of files that nobody packs again, and that are not read where somebody has."""
-
 _BYTES: frozenset[Kind] = frozenset(["pdf", "office", "book"])
 """Kinds of files that are no text."""
+_PACKED_WITHIN = {".parquet", ".pq", *(name for name, kind in KINDS.items() if kind in _BYTES)}
+"""Suffixes of files that nobody packs again, and that are not read where somebody has."""
 OTHER_PROGRAMS = "of programs whose files are not read: save them as PDF, .docx or text"
 PICTURES, SOUND, ARCHIVES, PROGRAMS, DATABASES = "pictures", "sound and films", "archives", "programs", "databases"
 _LOOK = 1 << 13
@@ -82,11 +78,11 @@ _FIRST_BYTES: Mapping[bytes, str] = {
     b"SQLite format 3": DATABASES,
 }
 """What a file that is not read is, by its first bytes."""
-_PACKED: Mapping[re.Pattern[bytes], Kind | str] = {
+_PACKED: Mapping[re.Pattern[bytes], Kind] = {
     re.compile(rb"PK\x01\x02.{42}(?:word|ppt|xl)/", re.DOTALL): "office",
     re.compile(rb"mimetypeapplication/epub\+zip"): "book",
     re.compile(rb"mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet"): "office",
-    re.compile(rb"mimetypeapplication/vnd\.(?:oasis|sun)"): OTHER_PROGRAMS,
+    re.compile(rb"mimetypeapplication/vnd\.(?:oasis|sun)"): "unknown",
 }
 """What a ZIP archive is, by its first entry or the list of entries at its end."""
 _PAGE = re.compile(
@@ -100,6 +96,7 @@ HEAD = re.compile(r"(?P<name>[!-9;-~]+):(?:[ \t]|$)")
 _SENT = frozenset(["from", "date", "message-id", "received", "return-path"])
 KNOWN_HEADS = _SENT | {"to", "cc", "subject", "delivered-to", "mime-version", "content-type", "reply-to"}
 """Heads that tell a mail from other texts with names and values, in lower case."""
+_LEAST_HEADS = 3
 MAIL_BEGINS = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]{0,200}?\d{4}[^\r\n]{0,80}\r?\n(?=[!-9;-~]+:)")
 """The line before each mail of a mailbox: `From ADDRESS DATE`."""
 
@@ -154,20 +151,10 @@ def _kind_of_bytes(path: Path, head: bytes, named: Kind) -> Kind:
     if reason == ARCHIVES and (kind := _kind_of_archive(path, head, named)) is not None:
         return kind
     if is_text(head) and reason != OTHER_PROGRAMS:
-        return _kind_of_text(_beginning(head), suffix(path), named)
+        return _kind_of_text(decoded(head[:_LOOK], is_part=True)[0], suffix(path), named)
     if not reason and named in ("table", *_BYTES):
         return named  # its reader says what is wrong with it
     raise NotRead(reason or _OTHERS.get(suffix(path), NO_TEXT))
-
-
-def _beginning(head: bytes) -> str:
-    """Return the text of the first bytes, up to the last letter that is whole."""
-    if head.isascii() and b"\0" not in head:
-        return head[:_LOOK].decode()
-    for cut in range(4):
-        with suppress(BadInput):
-            return decoded(head[: _LOOK - cut])[0]
-    return head[:_LOOK].decode("latin-1")
 
 
 def _kind_of_archive(path: Path, head: bytes, named: Kind) -> Kind | None:
@@ -176,9 +163,9 @@ def _kind_of_archive(path: Path, head: bytes, named: Kind) -> Kind | None:
         stream.seek(max(0, path.stat().st_size - SAMPLE))
         ends = head + stream.read(SAMPLE)
     found = next((kind for pattern, kind in _PACKED.items() if pattern.search(ends)), None)
-    if found == OTHER_PROGRAMS and named != "office":
+    if found == "unknown" and named != "office":
         raise NotRead(OTHER_PROGRAMS)
-    return "office" if found == "office" else "book" if found == "book" else named if named in _BYTES else None
+    return next((kind for kind in (found, named) if kind in _BYTES), None)
 
 
 def _kind_of_text(text: str, name: str, named: Kind) -> Kind:
@@ -208,13 +195,12 @@ def _is_mail(text: str, *, is_named: bool) -> bool:
 
     One is enough for a text that is called so.
     """
-    names: set[str] = set()
+    names, is_ended = set[str](), False
     for line in text.split("\n"):
-        head = HEAD.match(line.rstrip("\r"))
+        head, is_ended = HEAD.match(line.rstrip("\r")), not line.strip()  # an empty line parts them from the text
         if head is not None:
             names.add(head["name"].casefold())
-        elif not line.strip():  # it parts the heads from the text
-            return len(names & KNOWN_HEADS) >= (1 if is_named else 3) and (is_named or bool(names & _SENT))
-        elif not names or line[:1] not in (" ", "\t"):
+        elif is_ended or not names or line[:1] not in (" ", "\t"):
             break
-    return is_named and bool(names & KNOWN_HEADS)
+    known = names & KNOWN_HEADS
+    return bool(known) if is_named else is_ended and len(known) >= _LEAST_HEADS and bool(known & _SENT)

@@ -7,9 +7,10 @@ begins a line too early or too late, and nothing is lost.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
 from orienteer.ingest.documents.read.blocks import MOST_BLOCKS, Block, Blocks, Page, Place, Prose
 from orienteer.ingest.documents.read.markdown import TextLine, span_of, text_lines
@@ -48,12 +49,16 @@ _LOG_LINES = 50
 def read_lines(text: str) -> Page:
     """Return the lines of a text as blocks, each beneath the definition that it belongs to."""
     lines = list(text_lines(text))
-    step = 1 + len(lines) // (MOST_BLOCKS // 2)
+    return _page(_defined(lines), 1 + len(lines) // (MOST_BLOCKS // 2))
+
+
+def _page(placed: Iterable[tuple[tuple[str, ...], TextLine]], most: int) -> Page:
+    """Return lines, each with the headings above it, as blocks of so many lines at the most."""
     blocks: list[Block] = Blocks()
-    for headings, section in groupby(_placed(lines), key=lambda placed: placed.headings):
-        inside = [placed.line for placed in section if placed.line.text.strip()]
-        for at in range(0, len(inside), step):
-            part = inside[at : at + step]
+    for headings, section in groupby(placed, key=itemgetter(0)):
+        inside = [line for _, line in section if line.text.strip()]
+        for at in range(0, len(inside), most):
+            part = inside[at : at + most]
             shown = "\n".join(line.text.rstrip() for line in part)
             blocks.append(Prose(shown, Place(headings, span=span_of(part)), is_code=True))
     return Page(blocks=blocks)
@@ -61,7 +66,7 @@ def read_lines(text: str) -> Page:
 
 def reads_as_prose(text: str) -> bool:
     """Return whether most lines of a text are words, as in a README, and not code or values."""
-    lines = [line for line in text[: 1 << 16].split("\n")[:200] if line.strip()]
+    lines = _first_lines(text)
     wordy = sum(
         sum(map(bool, map(_WORD.match, line.split()))) >= min(_PROSE_WORDS, max(2, len(line.split()) - 1))
         for line in lines
@@ -72,102 +77,78 @@ def reads_as_prose(text: str) -> bool:
 
 def is_log(text: str) -> bool:
     """Return whether most lines of a text begin with a time, by its first 200."""
-    lines = [line for line in text[: 1 << 16].split("\n")[:200] if line.strip()]
+    lines = _first_lines(text)
     return len(lines) >= _LEAST_LOG and sum(map(bool, map(_TIME.match, lines))) > _LOG_SHARE * len(lines)
+
+
+def _first_lines(text: str) -> list[str]:
+    return [line for line in text[: 1 << 16].split("\n")[:200] if line.strip()]
 
 
 def read_log(text: str) -> Page:
     """Return the lines of a log, beneath their days; beneath runs, each of which begins earlier, where it has none."""
-    blocks: list[Block] = Blocks()
-    heading, last, run, waiting = "", "", 1, list[TextLine]()
+    return _page(_timed(text), _LOG_LINES)
 
-    def leave() -> None:
-        if waiting:
-            shown = "\n".join(line.text.rstrip() for line in waiting)
-            place = Place((heading,) if heading else (), span=span_of(waiting))
-            blocks.append(Prose(shown, place, is_code=True))
-            waiting.clear()
 
+def _timed(text: str) -> Iterator[tuple[tuple[str, ...], TextLine]]:
+    headings, last, run = tuple[str, ...](), "", 1
     for line in text_lines(text):
-        if not line.text.strip():
-            continue
         time = _TIME.match(line.text[:LONGEST])
-        now = heading
-        if time is not None and time["day"]:
-            now = time["day"]
-        elif time is not None:
+        if time is not None and time["clock"]:
             run += time["clock"] < last
-            last, now = time["clock"], f"run {run}"
-        if now != heading or len(waiting) == _LOG_LINES:
-            leave()
-            heading = now
-        waiting.append(line)
-    leave()
-    return Page(blocks=blocks)
+            last = time["clock"]
+        if time is not None:
+            headings = (time["day"] or f"run {run}",)
+        yield headings, line
 
 
-@dataclass(frozen=True, slots=True)
-class _PlacedLine:
-    line: TextLine
-    headings: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Definition:
-    at: int
+class _Definition(NamedTuple):
     indent: int
     title: str
 
 
-def _placed(lines: Sequence[TextLine]) -> Iterator[_PlacedLine]:
+def _defined(lines: Sequence[TextLine]) -> Iterator[tuple[tuple[str, ...], TextLine]]:
     """Yield each line with the definitions that it stands in, outermost first."""
-    starts = {_beginning(lines, found.at): found for found in _definitions(lines)}
-    open_ones: list[_Definition] = []
+    starts = {_beginning(lines, at): (at, found) for at, found in _definitions(lines)}
+    around: list[_Definition] = []
     last = 0  # line of the last definition: what stands before it, as decorators do, is part of it
     for at, line in enumerate(lines):
         begins = starts.get(at)
+        if begins is not None or (around and at > last and not _INSIDE.match(line.text)):
+            indent = indent_of(line.text) if begins is None else begins[1].indent
+            around = [outer for outer in around if outer.indent < indent]
         if begins is not None:
-            open_ones = [*_around(open_ones, begins.indent)[: MOST_LEVELS - 1], begins]
-            last = begins.at
-        elif open_ones and at > last and not _INSIDE.match(line.text):
-            open_ones = _around(open_ones, _indent(line.text))
-        yield _PlacedLine(line, tuple(definition.title for definition in open_ones))
+            last = begins[0]
+            around = [*around[: MOST_LEVELS - 1], begins[1]]
+        yield tuple(definition.title for definition in around), line
 
 
-def _definitions(lines: Sequence[TextLine]) -> Iterator[_Definition]:
-    """Yield the definitions that are sections: those at the left, and those one level within them."""
+def _definitions(lines: Sequence[TextLine]) -> Iterator[tuple[int, _Definition]]:
+    """Yield the definitions that are sections, with their lines: those at the left, and those one level within them."""
     outer: int | None = None  # the indentation of what stands within the last definition at the left
     for at, line in enumerate(lines):
-        found = _definition(at, line.text)
-        if found is None:
-            continue
-        if found.indent == 0:
-            outer = None
-            yield found
-        elif outer in (None, found.indent):
-            outer = found.indent
-            yield found
+        found = _definition(line.text)
+        if found is not None and (found.indent == 0 or outer in (None, found.indent)):
+            outer = found.indent or None
+            yield at, found
 
 
-def _definition(at: int, text: str) -> _Definition | None:
+def _definition(text: str) -> _Definition | None:
     if len(text) > LONGEST or not text.strip():
         return None
     match = _DEFINITION.match(text)
     if match is not None:
-        return _Definition(at, _indent(text), f"{match['word']} {match['name'].rstrip(':.')}")
+        return _Definition(indent_of(text), f"{match['word']} {match['name'].rstrip(':.')}")
     function = _C_FUNCTION.match(text)
     if function is not None and function["first"] not in _NO_FUNCTIONS and not text.rstrip().endswith((",", ":")):
-        return _Definition(at, 0, function["name"])
+        return _Definition(0, function["name"])
     return None
 
 
-def _around(definitions: Sequence[_Definition], indent: int) -> list[_Definition]:
-    """Return the definitions that something with this indentation may stand in."""
-    return [outer for outer in definitions if outer.indent < indent]
-
-
-def _indent(text: str) -> int:
-    return len(text) - len(text.lstrip(" \t")) + 3 * (len(text) - len(text.lstrip("\t")))
+def indent_of(text: str) -> int:
+    """Return how far from the left a line begins."""
+    wide = text.expandtabs(4)
+    return len(wide) - len(wide.lstrip(" "))
 
 
 def _beginning(lines: Sequence[TextLine], at: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
+from typing import TypeAlias
 
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.config import BuildConfig
@@ -19,11 +19,11 @@ from orienteer.ingest.documents.read.files import File
 from orienteer.ingest.documents.read.kinds import CODE, Kind, kind_of, kind_within
 from orienteer.ingest.documents.read.lines import is_log, read_lines, read_log, reads_as_prose
 from orienteer.ingest.documents.read.mail import mailbox_mails, read_mail
-from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
+from orienteer.ingest.documents.read.markdown import read_markdown
 from orienteer.ingest.documents.read.notebook import read_notebook
 from orienteer.ingest.documents.read.office import read_office
 from orienteer.ingest.documents.read.sections import sectioned
-from orienteer.ingest.documents.read.titles import of_text, titled
+from orienteer.ingest.documents.read.titles import titled
 from orienteer.ingest.documents.read.webpage import read_html
 from orienteer.ingest.formats.files import opened, stem, suffix
 from orienteer.ingest.formats.letters import NAMES, UNICODE, read_text
@@ -32,13 +32,8 @@ from orienteer.plugins import fault, load
 
 _MEGABYTE = 1 << 20
 _APART = re.compile(r"[_\-]+")
-
-
-class Convert(Protocol):
-    """Turns files of other programs into documents."""
-
-    def __call__(self, file: File, title: str) -> Document:
-        """Return the document. Raises `BadInput`, `MissingExtra`."""
+Convert: TypeAlias = Callable[[File, str], Document]
+"""Turns a file of another program into a document with this title. Raises `BadInput`, `MissingExtra`."""
 
 
 @dataclass(slots=True)
@@ -60,29 +55,34 @@ class DocumentReader:
                 raise BadInput(f"unpacks to more than largest_mb = {self.config.largest_mb}")
             kind = kind_within(file.path, file.kind)
             if file.kind not in (kind, "unknown", "text"):
-                self.notes.append(f"{file.name}: no {file.kind}, as its name says: read as {_CALLED[kind]}")
+                self.notes.append(f"{file.name}: no {file.kind}, as its name says: read as {_CALLED.get(kind, kind)}")
             is_titled = kind not in ("unknown", "data") and (file.kind != "unknown" or kind != "mail")
             title = title_of(file.path) if is_titled else file.path.name
-            for document in _READERS[kind](self, file._replace(kind=kind), title):
+            for document in self._documents(file._replace(kind=kind), title):
                 self.notes += (f"{document.id}: {note}" for note in document.notes)
                 yield document
         except OSError as error:
             raise BadInput(f"cannot be read: {error.strerror or error}") from error
 
-    def _converted(self, file: File, title: str) -> Iterator[Document]:
-        yield self.convert(file, title)
+    def _documents(self, file: File, title: str) -> Iterator[Document]:
+        if file.kind == "table":
+            yield from self._table(file, title)
+        elif file.kind == "mailbox":
+            yield from self._mailbox(file, title)
+        elif file.kind == "pdf":
+            yield self.convert(file, title)
+        else:
+            page = self._text(file) if file.kind in _TEXTS else _PAGES[file.kind](self, file.path)
+            yield _document(file, title, page)
 
-    def _office(self, file: File, title: str) -> Iterator[Document]:
-        yield _document(file, title, read_office(file.path))
-
-    def _text(self, file: File, title: str) -> Iterator[Document]:
+    def _text(self, file: File) -> Page:
         text, encoding = read_text(file.path)
         if encoding not in UNICODE:
             self.notes.append(f"{file.name}: no UTF-8, read as {NAMES.get(encoding, encoding)}")
         page = _TEXTS[file.kind](text, suffix(file.path))
         if file.kind != "notebook":
             page.blocks = lined(page.blocks, text)
-        yield _document(file, title, page)
+        return page
 
     def _table(self, file: File, title: str) -> Iterator[Document]:
         if collection.is_questions(file):
@@ -96,30 +96,22 @@ class DocumentReader:
             line, reason = dropped[0]
             self.notes.append(f"{file.name}: {len(dropped)} rows left out, the first on line {line}: {reason}")
 
-    def _mail(self, file: File, title: str) -> Iterator[Document]:
-        with opened(file.path) as stream:
-            mail = read_mail(stream.read(), self._attached)
-        page = Page(mail.title, mail.blocks, mail.notes)
-        yield replace(_document(file, title, page), properties=mail.heads)
-
     def _mailbox(self, file: File, title: str) -> Iterator[Document]:
         """Yield the mails of a mailbox, each called by its own identifier, so that it keeps its id where others go."""
-        with opened(file.path) as stream:
-            content = stream.read()
         taken: set[str] = set()
-        for row, (line, each) in enumerate(mailbox_mails(content), 1):
+        for row, (line, each) in enumerate(mailbox_mails(_content(file.path)), 1):
             try:
-                mail = read_mail(each, self._attached, line)
+                document = _document(file, title, read_mail(each, self.attached, line))
             except BadInput as error:
                 self.notes.append(f"{file.name}:{line}: a mail was not read: {error}")
                 continue
-            called = mail.heads.get("message_id", "")
-            called = called if called and called not in taken else str(row)
+            called = str(document.properties.get("message_id", row))
+            called = str(row) if called in taken else called
             taken.add(called)
-            document = _document(file, title, Page(mail.title, mail.blocks, mail.notes))
-            yield replace(document, id=f"{file.name}#{called}", aliases=(), properties={**mail.heads, "row": row})
+            properties = {**document.properties, "row": row}
+            yield replace(document, id=f"{file.name}#{called}", aliases=(), properties=properties)
 
-    def _attached(self, content: bytes, name: str) -> Page | None:
+    def attached(self, content: bytes, name: str) -> Page | None:
         """Return the page of what is attached to a mail, if it is one of the files that are no text."""
         with TemporaryDirectory() as folder:
             path = Path(folder, f"attached{Path(name).suffix}")
@@ -127,27 +119,22 @@ class DocumentReader:
             kind = kind_within(path, kind_of(path) or "unknown")
             if kind not in ("pdf", "office", "book"):
                 return None
-            documents = list(_READERS[kind](self, File(path, name, kind), name))
+            documents = list(self._documents(File(path, name, kind), name))
         return Page(blocks=[block for document in documents for block in document.blocks])
 
-    def _registered(self, file: File, title: str) -> Iterator[Document]:
-        yield _document(file, title, _registered_page(file))
 
-    def _book(self, file: File, title: str) -> Iterator[Document]:
-        yield _document(file, title, read_book(file.path.read_bytes()))
+def _content(path: Path) -> bytes:
+    with opened(path) as stream:
+        return stream.read()
 
 
-_READERS: Mapping[Kind, Callable[[DocumentReader, File, str], Iterator[Document]]] = {
-    **dict.fromkeys(["markdown", "html", "text", "data", "notebook", "unknown"], DocumentReader._text),
-    "pdf": DocumentReader._converted,
-    "office": DocumentReader._office,
-    "table": DocumentReader._table,
-    "mail": DocumentReader._mail,
-    "mailbox": DocumentReader._mailbox,
-    "book": DocumentReader._book,
-    "registered": DocumentReader._registered,
+_PAGES: Mapping[Kind, Callable[[DocumentReader, Path], Page]] = {
+    "office": lambda _, path: read_office(path),
+    "book": lambda _, path: read_book(path.read_bytes()),
+    "mail": lambda reader, path: read_mail(_content(path), reader.attached),
+    "registered": lambda _, path: _registered_page(path),
 }
-"""What reads the files of a kind."""
+"""What reads a file of a kind as one page."""
 _TEXTS: Mapping[Kind, Callable[[str, str], Page]] = {
     "markdown": lambda text, _: titled(read_markdown(text)),
     "html": lambda text, _: titled(read_html(text)),
@@ -158,9 +145,14 @@ _TEXTS: Mapping[Kind, Callable[[str, str], Page]] = {
 }
 """What reads the text of a file of a kind, which has this suffix."""
 _CALLED: Mapping[Kind, str] = {
-    **{kind: kind for kind in _READERS},
-    **{"html": "a web page", "pdf": "PDF", "mail": "e-mail", "mailbox": "e-mails", "unknown": "text", "data": "values"},
+    "html": "a web page",
+    "pdf": "PDF",
+    "mail": "e-mail",
+    "mailbox": "e-mails",
+    "unknown": "text",
+    "data": "values",
 }
+"""What people call a kind, where that is another word."""
 
 
 def is_prose(text: str, name: str) -> bool:
@@ -170,25 +162,25 @@ def is_prose(text: str, name: str) -> bool:
 
 def plain_page(text: str) -> Page:
     """Return a text without marks as a page: paragraphs beneath its headings, or the lines of a log."""
-    return read_log(text) if is_log(text) else sectioned(of_text(Page(blocks=read_plain(text))), text)
+    return read_log(text) if is_log(text) else sectioned(text)
 
 
 def _document(file: File, title: str, page: Page) -> Document:
     """Return a page as the document of its file."""
-    has_title = bool(page.title)
+    title = page.title or title
     return Document(
-        *(file.name, page.title or title, page.blocks, file.name, (file.path.name,)),
-        has_title=has_title,
+        *(file.name, title, page.blocks, file.name, (file.path.name,), page.heads),
+        has_title=bool(page.title),
         notes=page.notes,
     )
 
 
-def _registered_page(file: File) -> Page:
+def _registered_page(path: Path) -> Page:
     """Return the page that a package makes of a file: its reader returns Markdown. Raises `BadInput`."""
-    name = suffix(file.path).removeprefix(".")
+    name = suffix(path).removeprefix(".")
     read = load("readers", name)
     try:
-        page = titled(read_markdown(read(file.path)))
+        page = titled(read_markdown(read(path)))
     except (BadInput, OSError):
         raise
     except Exception as error:  # another package's code may fail in any way, and is named

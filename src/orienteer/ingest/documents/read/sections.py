@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from orienteer.ingest.documents.cut.contents import LEAST_LINES, is_contents
 from orienteer.ingest.documents.read.blocks import Block, Blocks, Page, Prose, Span
-from orienteer.ingest.documents.read.titles import titled
+from orienteer.ingest.documents.read.markdown import read_plain
+from orienteer.ingest.documents.read.titles import of_text, titled
 
 LONGEST, LONGEST_CAPITALS = 90, 60
 """Characters of a heading, and of one in capitals."""
@@ -42,9 +43,9 @@ class _Heading(NamedTuple):
     """Lines that it takes, with those that underline it."""
 
 
-def sectioned(page: Page, text: str) -> Page:
-    """Return the page of a text with its paragraphs beneath their headings, and its contents as navigation."""
-    sections = _Sections(text)
+def sectioned(text: str) -> Page:
+    """Return a text without marks as a page: its paragraphs beneath their headings, its contents as navigation."""
+    page, sections = of_text(Page(blocks=read_plain(text))), _Sections(text)
     found = [_heading(block.text) if isinstance(block, Prose) else None for block in page.blocks]
     lists = _lists(found)
     for at, (block, heading) in enumerate(zip(page.blocks, found, strict=True)):
@@ -54,7 +55,7 @@ def sectioned(page: Page, text: str) -> Page:
         else:
             sections.enter(heading, block)
     sections.leave(0)
-    whole = Page(page.title, sections.blocks, page.notes)
+    whole = Page(page.title, sections.blocks)
     first = next((heading.form[0] for heading in found if heading is not None), "a")
     return titled(whole) if whole.title or not first[-1].isalpha() else whole
 
@@ -82,43 +83,39 @@ class _Sections:
     def __init__(self, text: str) -> None:
         self.blocks: list[Block] = Blocks()
         self._text = text
-        self._path: list[tuple[_Heading, Prose]] = []
-        self._bare = 0
-        """The last of these that nothing stands beneath so far."""
+        self._path: list[tuple[_Heading, Prose | None]] = []
+        """The headings above, each as a block as long as nothing stands beneath it."""
         self._levels: dict[tuple[str, int], float] = {}
         """Of each form. A new one is beneath the heading that it comes after."""
 
-    def take(self, block: Block, *, is_navigation: bool) -> None:
-        """Add a block beneath the headings."""
-        self._bare = 0
-        place = replace(block.place, headings=self._words(), is_navigation=is_navigation or block.place.is_navigation)
+    def take(self, block: Block, *, is_navigation: bool = False, level: int | None = None) -> None:
+        """Add a block beneath the headings, or the first of them."""
+        headings = tuple(heading.words for heading, _ in self._path[:level])
+        self._path = [(heading, None) for heading, _ in self._path]
+        place = replace(block.place, headings=headings, is_navigation=is_navigation or block.place.is_navigation)
         self.blocks.append(replace(block, place=place))
 
     def enter(self, heading: _Heading, block: Prose) -> None:
         """Go beneath a heading, the first lines of a block; the rest of it is a paragraph there."""
         level = self._level(heading.form)
-        self.leave(next((at for at, (each, _) in enumerate(self._path) if self._level(each.form) >= level), None))
+        levels = [self._level(each.form) for each, _ in self._path]
+        self.leave(next((at for at, each in enumerate(levels) if each >= level), len(levels)))
         self._path.append((heading, block))
-        self._bare += 1
-        lines = block.text.split("\n")
-        if len(lines) > heading.lines:
-            place = replace(block.place, span=self._after(block.place.span, heading.lines))
-            self.take(Prose("\n".join(lines[heading.lines :]), place), is_navigation=False)
+        lines = block.text.split("\n", heading.lines)[heading.lines :]
+        if lines:
+            span = block.place.span
+            if span is not None:
+                rest = self._text[span.start : span.end].split("\n", heading.lines)[-1]
+                span = Span(span.end - len(rest), span.end)
+            self.take(Prose(lines[0], replace(block.place, span=span)))
 
-    def leave(self, level: int | None) -> None:
+    def leave(self, level: int) -> None:
         """Leave the headings from a level on; those that nothing stands beneath are paragraphs."""
-        if level is None:
-            return
-        first = max(level, len(self._path) - self._bare)
-        for _, block in self._path[first:]:
-            self.blocks.append(replace(block, place=replace(block.place, headings=self._words()[:first])))
-        if first < len(self._path):
-            self._bare = 0
-        self._bare = min(self._bare, level)
+        bare = [block for _, block in self._path[level:] if block is not None]
+        first = len(self._path) - len(bare)
+        for block in bare:
+            self.take(block, level=first)
         del self._path[level:]
-
-    def _words(self) -> tuple[str, ...]:
-        return tuple(heading.words for heading, _ in self._path)
 
     def _level(self, form: tuple[str, int]) -> float:
         if form not in self._levels:
@@ -127,15 +124,6 @@ class _Sections:
             known = above + 1 if alike is None else self._levels[alike] + (form[1] - alike[1]) / 100
             self._levels[form] = known
         return self._levels[form]
-
-    def _after(self, span: Span | None, lines: int) -> Span | None:
-        """Return a span without its first lines."""
-        if span is None:
-            return None
-        start = span.start
-        for _ in range(lines):
-            start = self._text.find("\n", start) + 1
-        return Span(start, span.end)
 
 
 def _heading(text: str) -> _Heading | None:
@@ -158,15 +146,11 @@ def _heading(text: str) -> _Heading | None:
         is_title = bool(words) and (words[0].isupper() or "." in (numbered["number"] or "") or not words[0].isalpha())
         if len(words.split()) <= _MOST_WORDS and (is_title or (form not in ("roman", "number") and not words)):
             is_named = any(map(str.isalpha, words)) or form not in ("roman", "number")
-            number = numbered["number"] or ""
-            return _Heading((form, number.count(".")), line, _parts(number)) if is_named else None
+            number = tuple(map(int, numbered["number"].split("."))) if numbered["number"] else ()
+            return _Heading((form, max(0, len(number) - 1)), line, number) if is_named else None
     letters = [letter for letter in line if letter.isalpha()]
     is_loud = len(letters) >= _LEAST_CAPITALS and all(map(str.isupper, letters)) and len(line) <= LONGEST_CAPITALS
     return _Heading(("capitals", 0), line) if is_loud and not _NO_CAPITALS.search(line) else None
-
-
-def _parts(number: str) -> tuple[int, ...]:
-    return tuple(map(int, number.split("."))) if number else ()
 
 
 def _underlined(words: str, rule: str, mark: str, lines: int) -> _Heading | None:

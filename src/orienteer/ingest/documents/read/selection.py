@@ -72,53 +72,34 @@ class IgnoredNames:
 
     def __init__(self, root: Path) -> None:
         self._rules: dict[tuple[str, ...], Rules] = {}
-        """By the folder that they stand in, given by the names beneath the root."""
-        self._above: list[tuple[tuple[str, ...], Rules]] = []
-        """Those of the folders that hold the root, nearest first, each with the names from there to the root."""
+        """By the folder that they stand in, given by the names from the top of the repository."""
         self.read: list[Path] = []
         """The files that were read."""
-        self._read_above(root)
+        self._way: tuple[str, ...] = ()
+        """The names from the top of the repository, which is the root itself where there is none, to the root."""
+        folder = root.resolve()
+        top = next((above for above in (folder, *folder.parents) if (above / GIT).exists()), folder)
+        way = folder.relative_to(top).parts
+        for length in range(len(way)):
+            self._take(top.joinpath(*way[:length]), way[:length])
+        if any(self.hold(way[:length], is_folder=True) for length in range(1, len(way) + 1)):
+            self._rules.clear()  # whoever names an ignored folder means it
+        self._way = way
 
     def enter(self, folder: Path, names: tuple[str, ...]) -> None:
         """Take in the rules of a folder beneath the root."""
-        if (rules := self._rules_of(folder)) is not None:
-            self._rules[names] = rules
+        self._take(folder, (*self._way, *names))
 
     def hold(self, names: tuple[str, ...], *, is_folder: bool) -> bool:
         """Return whether a file or folder is ignored, by the nearest rules that say anything of it."""
-        for at in range(len(names) - 1, -1, -1):
-            if (rules := self._rules.get(names[:at])) is not None:
-                verdict = rules.verdict(names[at:], is_folder=is_folder)
-                if verdict is not None:
-                    return verdict
-        verdicts = (rules.verdict((*way, *names), is_folder=is_folder) for way, rules in self._above)
-        return bool(next((verdict for verdict in verdicts if verdict is not None), False))
-
-    def _rules_of(self, folder: Path) -> Rules | None:
-        rules = rules_of(folder)
-        if rules is not None:
-            self.read.append(folder / GITIGNORE)
-        return rules
-
-    def _read_above(self, root: Path) -> None:
-        """Read the rules between the root and the top of its repository, unless they ignore the root itself."""
-        folder = root.resolve()
-        way: tuple[str, ...] = ()
-        above: list[tuple[tuple[str, ...], Rules]] = []
-        while not (folder / GIT).exists():
-            if folder.parent == folder:
-                return  # no repository
-            folder, way = folder.parent, (folder.name, *way)
-            if (rules := self._rules_of(folder)) is not None:
-                above.append((way, rules))
-        self._above = above
-        if any(self._holds_above(way[:length], len(way)) for length in range(1, len(way) + 1)):
-            self._above = []
-
-    def _holds_above(self, way: tuple[str, ...], whole: int) -> bool:
-        """Return whether a folder on the way from the top of the repository to the root is ignored."""
-        for far, rules in self._above:
-            beneath = way[whole - len(far) :]
-            if beneath and (verdict := rules.verdict(beneath, is_folder=True)) is not None:
+        path = (*self._way, *names)
+        for at in range(len(path) - 1, -1, -1):
+            rules = self._rules.get(path[:at])
+            if rules is not None and (verdict := rules.verdict(path[at:], is_folder=is_folder)) is not None:
                 return verdict
         return False
+
+    def _take(self, folder: Path, path: tuple[str, ...]) -> None:
+        if (rules := rules_of(folder)) is not None:
+            self._rules[path] = rules
+            self.read.append(folder / GITIGNORE)

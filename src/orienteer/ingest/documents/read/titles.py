@@ -15,7 +15,7 @@ EARLY = 5
 """Blocks at the beginning of a document among which its first heading may be its title."""
 _SPACE = re.compile(r"\s+")
 _MARKS = "¶§🔗\uf0c1\ue157"
-LINK_MARKS = frozenset("¶§🔗#\uf0c1\ue157")
+LINK_MARKS = frozenset(f"{_MARKS}#")
 """What sites put behind a heading, for people to copy its address."""
 _GENERIC = re.compile(
     r"(?:untitled|no title|title|index|home|home ?page|welcome|main|page|new page|document|doc|file|presentation"
