@@ -68,7 +68,9 @@ def _received(requests: BinaryIO) -> bytes:
 
 def _answer(read: Read, data: bytes, bounds: Bounds, begin: Callable[[int], None]) -> bytes:
     try:
-        message = json.dumps(read(data, bounds, begin), ensure_ascii=False, default=_fields).encode(errors="replace")
+        page = read(data, bounds, begin)
+        told = {"title": page.title, "blocks": page.blocks, "notes": page.notes}
+        message = json.dumps(told, ensure_ascii=False, default=_fields).encode(errors="replace")
     except MemoryError:
         return _refusal("takes too much memory")
     except BadInput as error:
@@ -81,7 +83,7 @@ def _answer(read: Read, data: bytes, bounds: Bounds, begin: Callable[[int], None
     return message if len(message) <= LONGEST else _refusal(f"gives more than {LONGEST >> 20} MB as text: split it")
 
 
-def _fields(record: Any) -> dict[str, Any]:  # Any: a page, a block, or the place of one
+def _fields(record: Any) -> dict[str, Any]:  # Any: a block, or the place of one
     return {name: getattr(record, name) for name in record.__slots__}
 
 
