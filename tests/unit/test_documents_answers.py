@@ -225,3 +225,15 @@ def test_a_mistyped_name_is_no_reason_to_refuse(graph: Graph) -> None:
     assert result.refusal is None
     assert "Berth: 12" in (result.answer or "")
     assert "not in these documents: vikk (vik?)" in result.notes
+
+
+def test_no_row_is_quoted_where_others_fit_as_well(tmp_path):
+    rows = [f"{name},Salt Bay,{number}" for number, name in enumerate(["Gull", "Tern", "Heron", "Auk"], 1)]
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "moorings.csv").write_text("\n".join(["Boat,Port,Place", *rows]), encoding="utf-8")
+    build_graph([tmp_path / "docs"], tmp_path / "g", options=BuildOptions())
+    several = _ask(Graph.open(tmp_path / "g"), "Where in Salt Bay is the mooring?")
+    assert several.answer is None
+    assert several.refusal is not None
+    assert several.refusal.text == "no row is quoted: 4 rows fit alike"
+    assert (_ask(Graph.open(tmp_path / "g"), "mooring of the Heron").answer or "").startswith("Boat: Heron")

@@ -268,9 +268,8 @@ def unquoted(question: QuestionTerms, statistics: MatchStatistics, quotation: Qu
     """Return the reason to list passages and quote no sentence, or None if it may be quoted."""
     # A quotation looks like an answer. There is none if it lacks more than a third of the question's words, or a number
     # or a month of it, and if rows would have to be compared.
-    if quotation.superlative:
-        why = f"no row is quoted: rows are not compared or added up here ({quotation.superlative})"
-        return Refusal(kind="unsupported", words=(quotation.superlative,), text=why)
+    if quotation.rivals:
+        return Refusal(kind="unsupported", text=f"no row is quoted: {quotation.rivals}")
     lacks, missing = quotation.lacks, [word for word in quotation.missing if word not in statistics.mistyped]
     if len(missing) > (1 - _PLAINLY) * len(set(question.words)):
         lacks = tuple(dict.fromkeys((*lacks, *missing)))
@@ -336,8 +335,8 @@ class Quotation(NamedTuple):
     lacks: tuple[str, ...] = ()
     """Numbers, identifiers and months of the question that neither a row, its header and title have, or neither a
     sentence nor its passage; and `a number`, if one is asked for."""
-    superlative: str = ""
-    """If it is a row: a word of the question that asks to compare or add up rows."""
+    rivals: str = ""
+    """If it is a row: why it is no answer by itself, for rows would have to be compared, or others fit as well."""
     missing: tuple[str, ...] = ()
     """The telling words that neither it nor what is above it has."""
 
@@ -375,16 +374,19 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
     numbers = [match[0].casefold() for match in _NUMBER.finditer(passage.text[piece.begin : piece.end])]
     if _COUNTS.search(text) and all(number in text.casefold() for number in numbers):
         lacks = (*lacks, "a number")
-    most = _MOST.search(text)
-    is_compared = most is not None and passage.is_table and not terms.terms_in(most[0]) & passage.header
-    superlative = most[0] if most is not None and is_compared else ""
+    most, rivals = _MOST.search(text), ""
+    alike = sum(other.terms >= piece.terms for other, *_ in passage.sentences) if passage.is_table else 0
+    if most is not None and passage.is_table and not terms.terms_in(most[0]) & passage.header:
+        rivals = f"rows are not compared or added up here ({most[0]})"
+    elif alike > 1:
+        rivals = f"{alike} rows fit alike"
     return Quotation(
         passage.quotation(piece),
         passage.row,
         piece.begin,
         fits,
         lacks,
-        superlative,
+        rivals,
         question.missing(piece.terms | above),
     )
 
