@@ -237,3 +237,10 @@ def test_no_row_is_quoted_where_others_fit_as_well(tmp_path):
     assert several.refusal is not None
     assert several.refusal.text == "no row is quoted: 4 rows fit alike"
     assert (_ask(Graph.open(tmp_path / "g"), "mooring of the Heron").answer or "").startswith("Boat: Heron")
+
+
+def test_a_measure_is_asked_by_its_adjective(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "gull.txt").write_text("Gull is a port. The depth of Gull is 12 m.", encoding="utf-8")
+    build_graph([tmp_path / "docs"], tmp_path / "g", options=BuildOptions())
+    assert "12 m" in (_ask(Graph.open(tmp_path / "g"), "How deep is Gull?").answer or "")

@@ -12,6 +12,7 @@ import pytest
 from orienteer import BuildOptions, Graph, Result, Retriever, build_graph
 from orienteer.errors import NotAGraph
 from orienteer.graph import RowPlace, id_of_row, open_rows, place_of_row
+from orienteer.records import Reply
 
 _BOATS = """\
 name,skipper,length_m,built,port
@@ -232,3 +233,17 @@ def test_damaged_rows_are_told_and_made_again_as_the_error_says(folder: Path, tm
         _asked(Retriever(target, method="documents"), "Which boat is the longest?")
     build_graph([], target, options=BuildOptions(update=True))
     assert _asked(Retriever(target, method="documents"), "Which boat is the longest?").answer == "Resolve"
+
+
+class _Silent:
+    """A model that must not be asked."""
+
+    name, price = "silent", None
+
+    def chat(self, messages: object, **more: object) -> Reply:
+        raise AssertionError(f"asked {messages}")
+
+
+def test_rows_are_read_without_a_call_of_the_model(retriever: Retriever) -> None:
+    silent = Retriever(retriever.graph, method="documents", model=_Silent())
+    assert _asked(silent, "Which boat is the longest?").answer == "Resolve"

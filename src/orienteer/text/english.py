@@ -79,8 +79,9 @@ sleep slept/ speak spoke spoken/ spend spent/ stand stood/ steal stole stolen/ s
 swear swore sworn/ sweep swept/ swim swam swum/ take took taken/ teach taught/ tear tore torn/ tell told/
 think thought/ throw threw thrown/ understand understood/ wake woke woken/ wear wore worn/ win won/
 withdraw withdrew withdrawn/ write wrote written"""
-FORMS = {word: group for group in map(_words, _VERBS.split("/")) for word in group}
-"""The forms of verbs that no stemmer knows: *wrote* and *written* are one word."""
+_MEASURES = "deep depth/ high tall height/ long length/ strong strength/ wide width/ broad breadth"
+FORMS = {word: group for group in map(_words, f"{_VERBS}/{_MEASURES}".split("/")) for word in group}
+"""Forms that no stemmer knows: *wrote* and *written* are one word, as are *deep* and *depth*."""
 
 REQUESTS = _words(
     """explain summarise summarize describe tell show list find know need want looking search question

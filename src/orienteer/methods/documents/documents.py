@@ -128,20 +128,20 @@ class Documents:
             return listed
         terms = QuestionTerms(self._graph, question.text)
         ranked = self._ranked(question, terms, run)
-        return self._told_by_rows(question, ranked, run) or self._answered(terms, ranked)
+        return self._told_by_rows(question, self._named(ranked), run) or self._answered(terms, ranked)
 
     def _told_by_rows(self, question: Question, ranked: Result, run: Run) -> Result | None:
         """Return what rows answer where a table is among the first passages, None where none is, or none answers."""
         is_of_tables = any(hit.type == TABLE for hit in ranked.hits[:READ])
         if not is_of_tables or ranked.stopped_by != "finish":
             return None
-        return self._rows.answered(question, run, self._named(ranked))
+        return self._rows.answered(question, run, ranked)
 
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Return what a model reads in the first passages, with its citations, or a refusal.
 
-        Documents that are counted and listed take no model. If the model is not heard, the result is that of
-        `retrieve`, with a note. Of a graph without passages the model answers over the hits.
+        Documents that are counted and listed, and rows that are read exactly, take no model. If the model is not heard,
+        the result is that of `retrieve`, with a note. Of a graph without passages the model answers over the hits.
         """
         if (listed := self._listed(question, run)) is not None:
             is_read = listed.reading is not None and listed.reading.complete
@@ -160,8 +160,9 @@ class Documents:
 
         ranked = rank(question.text, max(k, self.config.passages))
         plain = ranked.model_copy(update={"hits": ranked.hits[:k]})
-        if ranked.stopped_by != "finish":
-            return plain
+        told = plain if ranked.stopped_by != "finish" else self._told_by_rows(question, plain, run)
+        if told is not None:
+            return told
         read = self._read.get((model.name, question))
         if read is None:
             held = match_statistics(terms, [self._graph.arrays.row(hit.id) for hit in ranked.hits]).held
