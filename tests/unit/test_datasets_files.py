@@ -68,7 +68,7 @@ def test_splits_of_json_lines(tmp_path):
         ({"question": "?", "nodes": [None]}, "nodes is"),
         ({"question": "?", "nodes": ["n1", " "]}, "nodes is"),
         ({"question": "?", "nodes": [float("nan")]}, "line 2: NaN"),
-        ({"question": "?", "nodes": {"n1": float("inf")}}, "nodes is"),
+        ({"question": "?", "nodes": {"n1": float("inf")}}, "line 2: Infinity"),
         ({"question": "?", "answers": "x"}, "answers is 'x'"),
         ({"question": "?", "answers": ["x", ""]}, "answers is"),
         ({"question": "?", "id": ["x"]}, "the id is"),

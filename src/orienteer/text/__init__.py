@@ -12,8 +12,9 @@ __getattr__, __dir__, __all__ = face(
         "proper_names": "idf as name_idf, most_chunks, surfaces as title_surfaces",
         "sentences": (
             "CHARACTERS_A_TOKEN_OF_IDS, Phrases as PhraseRanking, snippet, split as split_sentences, "
-            "token_starts, tokens as count_tokens"
+            "tokens as count_tokens"
         ),
+        "token_arrays": "token_starts",
         "tokenizer": "plural, Tokenizer",
     },
 )

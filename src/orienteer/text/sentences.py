@@ -10,9 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from itertools import groupby
 
-import numpy as np
-from numpy.typing import NDArray
-
 from orienteer.elements import JsonValue
 
 _CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -34,54 +31,18 @@ _ABBREVIATIONS = frozenset(
     ]
 )
 """Words whose full stop ends no sentence."""
-_ASCII = 128
-_LIMITS = (1 << 40, 1, 4, 1 << 40, 8)
-"""Characters of one token, by kind: a run of spaces is none."""
 _TAIL = 24  # characters before a full stop that are searched for an abbreviation: more than the longest one has
 
 
 @cache
-def _token() -> re.Pattern[str]:
+def token_pattern() -> re.Pattern[str]:
     """Return the pattern of a token, compiled at first use: it takes 2 ms."""
     return re.compile(_TOKEN)
 
 
 def tokens(text: str) -> int:
     """Count tokens: each eight letters of a word, four digits, mark, or character of a script without spaces is one."""
-    return len(_token().findall(text))
-
-
-def token_starts(text: str) -> NDArray[np.bool_]:
-    """Return which characters of a text begin a token: (characters,). Of a long text it is quicker to count these."""
-    codes = np.frombuffer(text.encode("utf-32-le", errors="surrogatepass"), "<u4")
-    kinds = _ascii_kinds().take(codes, mode="clip")
-    others = np.flatnonzero(codes >= _ASCII)
-    if len(others):
-        distinct, number = np.unique(codes[others], return_inverse=True)
-        kinds[others] = np.array([_kind(chr(code)) for code in distinct.tolist()], np.uint8)[number]
-    starts = np.ones(len(codes), np.bool_)
-    starts[1:] = kinds[1:] != kinds[:-1]
-    begins = np.flatnonzero(starts)
-    limits = np.array(_LIMITS)[kinds[begins]]
-    counts = (np.diff(np.append(begins, len(codes))) - 1) // limits  # further tokens of each run
-    further = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + 1
-    starts[np.repeat(begins, counts) + further * np.repeat(limits, counts)] = True
-    return starts & (kinds > 0)
-
-
-def _kind(character: str) -> int:
-    """Return the index in `_LIMITS` of a character's kind: a space, another mark, a digit, `_`, or a letter."""
-    if character.isspace():
-        return 0
-    if character == "_":
-        return 3
-    match = _token().match(character * 2)
-    return 1 if match is None or match.end() < 2 else 2 if character.isdecimal() else 4
-
-
-@cache
-def _ascii_kinds() -> NDArray[np.uint8]:
-    return np.array([_kind(chr(code)) for code in range(_ASCII)], np.uint8)
+    return len(token_pattern().findall(text))
 
 
 def split(text: str) -> Iterator[str]:
@@ -112,7 +73,7 @@ def pieces(text: str, most: int) -> Iterator[str]:
     start = 0
     while start < len(text):
         end = start
-        for count, token in enumerate(_token().finditer(text, start), 1):
+        for count, token in enumerate(token_pattern().finditer(text, start), 1):
             if count > most:
                 space = text.rfind(" ", start + 1, token.start())
                 end = space + 1 if space > start + (end - start) // 2 else end

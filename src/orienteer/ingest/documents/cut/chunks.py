@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read.blocks import Place, Prose, Span
-from orienteer.text.sentences import pieces, split, token_starts, tokens
+from orienteer.text.sentences import pieces, split, tokens
+from orienteer.text.token_arrays import token_starts
 
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder
