@@ -56,7 +56,8 @@ def is_contents(text: str, links: Sequence[str], headings: Sequence[str] = ()) -
     >>> is_contents("\\n".join(["Ada 34", "Ben 25", "Eva 41", "Jon 19", "Noor 52", "Olaf 33"]), ())
     False
     """
-    has_marks = _MARKS.search(text) is not None
+    may_have = ".." in text or ". ." in text or any(map(text.__contains__, "…·_"))  # a tenth of a search's time
+    has_marks = may_have and _MARKS.search(text) is not None
     if text.count("\n") < LEAST_LINES - 1 and not has_marks:  # nearly every passage
         return False
     lines = [line.strip() for line in text.splitlines() if line.strip()]

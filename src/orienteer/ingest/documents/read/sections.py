@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from orienteer.ingest.documents.cut.contents import LEAST_LINES, is_contents
-from orienteer.ingest.documents.read.blocks import Block, Blocks, Page, Prose, Span
+from orienteer.ingest.documents.read.blocks import Block, Blocks, Page, Place, Prose, Span
 from orienteer.ingest.documents.read.markdown import read_plain
 from orienteer.ingest.documents.read.titles import of_text, titled
 
@@ -91,9 +91,13 @@ class _Sections:
     def take(self, block: Block, *, is_navigation: bool = False, level: int | None = None) -> None:
         """Add a block beneath the headings, or the first of them."""
         headings = tuple(heading.words for heading, _ in self._path[:level])
-        self._path = [(heading, None) for heading, _ in self._path]
-        place = replace(block.place, headings=headings, is_navigation=is_navigation or block.place.is_navigation)
-        self.blocks.append(replace(block, place=place))
+        if any(bare is not None for _, bare in self._path):
+            self._path = [(heading, None) for heading, _ in self._path]
+        place = block.place
+        if isinstance(block, Prose) and (headings or is_navigation):  # `replace` takes as long as reading a paragraph
+            here = Place(headings, place.page, place.span, place.anchors, place.line, is_navigation)
+            block = Prose(block.text, here, block.links, block.is_code)
+        self.blocks.append(block)
 
     def enter(self, heading: _Heading, block: Prose) -> None:
         """Go beneath a heading, the first lines of a block; the rest of it is a paragraph there."""
