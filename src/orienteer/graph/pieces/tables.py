@@ -1,6 +1,6 @@
 """The rows of the tables in documents, as a graph of their own beside the graph of the documents.
 
-Its nodes are rows, told by their values as those of any table are; a node's id says where the row stands (`place_of`).
+Its nodes are rows, planned like those of any table. A node's id is the place of its row (`place_of`).
 `orienteer build` writes it: the files of one generation, in a piece of the documents' graph.
 """
 
@@ -19,7 +19,7 @@ _ROW = "/row "
 
 
 class RowPlace(NamedTuple):
-    """Where a row of a table stands."""
+    """The place of a row in a table."""
 
     segment: str
     """The id of the passage that has it."""
@@ -39,12 +39,12 @@ def place_of(node: str) -> RowPlace | None:
 
 
 def write_rows(made: Path, folder: Path) -> None:
-    """Write the one generation of a graph of rows that was made elsewhere into the folder of a piece."""
+    """Copy the generation of the graph at `made` into the folder of a piece."""
     shutil.copytree(format.generation_of(made, format.read_pointer(made)), folder, dirs_exist_ok=True)
 
 
 def open_rows(graph: Graph) -> Graph | None:
-    """Return the graph of the rows of a graph of documents, None where it has none. Raises `NotAGraph` for damage."""
+    """Return the rows of a graph of documents as a graph, or None without tables. Raises `NotAGraph` for damage."""
     folder = pieces.piece(graph.path, PIECE)
     if folder is None:
         return None

@@ -1,4 +1,4 @@
-"""The tables that stand in documents, planned as tables are everywhere: their rows are asked exactly.
+"""The tables that stand in documents, planned as all tables are, so that a question can be answered from their rows.
 
 Segments of a table are put together again, tables of one header become one, and the plan of a folder of tables tells
 what each column holds. A row's id is its place, so that nothing is merged and each answer leads to its document.
@@ -44,18 +44,18 @@ _SUMMARY = re.compile(
     TOTAL_WORD[:-1] + r"|averages?|mean|median|durchschnitt|mittelwert|moyenne|promedio|gemiddelde)\s*:?", re.IGNORECASE
 )
 """What a row is called that adds up those above it."""
-_AGAIN = "a table whose rows all stand in another one too"
+_REPEATED = "a table whose rows all stand in another one too"
 _MOST_ALIKE = 1_000
 """Tables that a table is compared with."""
 
 
 def publish_rows(target: Path) -> list[str]:
-    """Publish the rows of a graph's tables beside it, where it has any; return what is to be said of them.
+    """Publish the rows of a graph's tables as a piece of it, if there are any; return notes on rows that are left out.
 
     Raises `GraphBusy`.
     """
     graph = Graph.open(target)
-    tables = [table for table in tables_of(graph) if table.is_told]
+    tables = [table for table in tables_of(graph) if table.is_askable]
     if not tables:
         return []
     with tempfile.TemporaryDirectory(prefix="orienteer-") as scratch:
@@ -83,7 +83,7 @@ class DocumentTable:
     header: tuple[str, ...]
     segments: list[Node] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
-    """Rows that are not asked, by reason, once it is written."""
+    """The number of rows left out, by reason; complete after `written`."""
 
     @property
     def place(self) -> str:
@@ -91,10 +91,10 @@ class DocumentTable:
         return _PLACE + "_" * sum(name.rstrip("_") == _PLACE for name in self.header)
 
     @property
-    def is_told(self) -> bool:
-        """Whether its rows can be compared or counted: columns named in words, one of numbers or repeats.
+    def is_askable(self) -> bool:
+        """Whether a question can compare or count its rows: columns named in words, one of numbers or repeats.
 
-        Of others, as options with their meanings, a row is all that can be asked, and is quoted.
+        A table of options with their meanings has neither: a quoted row answers a question about it.
         """
         rows = sum(map(_count, self.segments))
         is_named = all(map(_NAME.match, self.header)) and len(set(self.header)) == len(self.header)
@@ -109,7 +109,7 @@ class DocumentTable:
 
     @property
     def name(self) -> str:
-        """What its rows are called: what all its places have in common, a caption, a heading, a title."""
+        """The name of its rows: the caption, the heading or the title that all its segments share."""
         titles = [node.name.split(SEPARATOR) for node in self.segments]
         lines = [_above(node) for node in self.segments]
         for words in (lines, [title[-1] for title in titles], [title[0] for title in titles]):
@@ -119,7 +119,7 @@ class DocumentTable:
         return self.header[0]
 
     def written(self, folder: Path) -> Path:
-        """Write it into a folder as a table of texts, whose values tell what they are; return the path."""
+        """Write it as a CSV file into a folder; return the path."""
         name = _IN_NAME.sub(" ", self.name).strip(" .") or "rows"
         path, number = folder / f"{name}.csv", 1
         while path.exists():
@@ -133,7 +133,7 @@ class DocumentTable:
         return path
 
     def rows(self) -> Iterator[Mapping[str, str]]:
-        """Yield its rows by column, each with its place, and with its document and heading where these differ."""
+        """Yield its rows by column, each with its place; if its documents or headings differ, with these as well."""
         titles = {node.id: node.name.split(SEPARATOR) for node in self.segments}
         own = {name.casefold() for name in self.header}
         differ = [
@@ -150,7 +150,7 @@ class DocumentTable:
             }
 
     def _once(self) -> Iterator[_Row]:
-        """Yield the rows of its tables; of a table whose rows all stand in another one, none."""
+        """Yield the rows of its tables. A table contributes none if another one has all its rows."""
         parts = defaultdict[tuple[str, object], list[Node]](list)
         for node in self.segments:
             parts[str(node.properties.get("document", node.id)), node.properties.get("table")].append(node)
@@ -168,7 +168,7 @@ class DocumentTable:
                 for other in by_line[rarest][:_MOST_ALIKE]
                 if other != at
             ):
-                self.left_out[_AGAIN] += counts.total()
+                self.left_out[_REPEATED] += counts.total()
             else:
                 yield from tables[at]
 
@@ -220,7 +220,7 @@ def tables_of(graph: Graph) -> Sequence[DocumentTable]:
 
 
 def _lines(node: Node) -> Sequence[str]:
-    """Return the rows of a segment as they are written."""
+    """Return the lines of a segment's rows."""
     return node.text.split("\n")[-_count(node) :]
 
 

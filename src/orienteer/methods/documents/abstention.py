@@ -336,7 +336,7 @@ class Quotation(NamedTuple):
     """Numbers, identifiers and months of the question that neither a row, its header and title have, or neither a
     sentence nor its passage; and `a number`, if one is asked for."""
     rivals: str = ""
-    """If it is a row: why it is no answer by itself, for rows would have to be compared, or others fit as well."""
+    """The reason not to quote a row: rows would have to be compared, or other rows fit as well."""
     missing: tuple[str, ...] = ()
     """The telling words that neither it nor what is above it has."""
 

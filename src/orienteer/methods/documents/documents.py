@@ -128,10 +128,10 @@ class Documents:
             return listed
         terms = QuestionTerms(self._graph, question.text)
         ranked = self._ranked(question, terms, run)
-        return self._told_by_rows(question, self._named(ranked), run) or self._answered(terms, ranked)
+        return self._answered_by_rows(question, self._named(ranked), run) or self._answered(terms, ranked)
 
-    def _told_by_rows(self, question: Question, ranked: Result, run: Run) -> Result | None:
-        """Return what rows answer where a table is among the first passages, None where none is, or none answers."""
+    def _answered_by_rows(self, question: Question, ranked: Result, run: Run) -> Result | None:
+        """Return the answer of table rows if a table is among the first passages and its rows answer, else None."""
         is_of_tables = any(hit.type == TABLE for hit in ranked.hits[:READ])
         if not is_of_tables or ranked.stopped_by != "finish":
             return None
@@ -160,7 +160,7 @@ class Documents:
 
         ranked = rank(question.text, max(k, self.config.passages))
         plain = ranked.model_copy(update={"hits": ranked.hits[:k]})
-        told = plain if ranked.stopped_by != "finish" else self._told_by_rows(question, plain, run)
+        told = plain if ranked.stopped_by != "finish" else self._answered_by_rows(question, plain, run)
         if told is not None:
             return told
         read = self._read.get((model.name, question))

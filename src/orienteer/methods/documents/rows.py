@@ -1,4 +1,4 @@
-"""Questions that the rows of the documents' tables answer exactly: compared, counted and added up, not quoted."""
+"""Answers from the rows of the documents' tables, which are compared, counted and added up."""
 
 from __future__ import annotations
 
@@ -58,23 +58,23 @@ class TableRows:
         return Answerer(self.rows, EveryLanguage(self.rows, rules), words)
 
     @cached_property
-    def _again(self) -> Mapping[tuple[str, ...], Sequence[str]]:
-        """The tables whose rows all stand in other ones, by their headers."""
+    def _copies(self) -> Mapping[tuple[str, ...], Sequence[str]]:
+        """The names of tables whose rows another table has too, by header."""
         assert self.rows is not None
-        arrays, again = self._graph.arrays, defaultdict[tuple[str, ...], list[str]](list)
+        arrays, found = self._graph.arrays, defaultdict[tuple[str, ...], list[str]](list)
         asked = {place.segment for place in map(place_of, self.rows.node_ids()) if place is not None}
         headers = {self._header_of(arrays.row(segment)) for segment in asked}
         for passage in arrays.all_of([TABLE]).tolist():
             if arrays.ids[passage] not in asked and (header := self._header_of(passage)) in headers:
-                again[header].append(arrays.names[passage])
-        return again
+                found[header].append(arrays.names[passage])
+        return found
 
     def _header_of(self, passage: int) -> tuple[str, ...]:
         header = self._graph.arrays.properties.of(passage).get("header")
         return tuple(map(str, header)) if isinstance(header, list) else ()
 
     def answered(self, question: Question, run: Run, ranked: Result) -> Result | None:
-        """Return what the rows answer, their passages first, or None where the question is not read of them whole."""
+        """Return the answer of the rows, with their passages as the first hits; None unless every word is read."""
         if self.rows is None or question.node_types or question.where:
             return None
         exact, explainer = self._answerer.answer(question, None, run)
@@ -102,9 +102,11 @@ class TableRows:
             source=place_in(self._graph, first.passage, first.begin),
             quote=first.text,
         )
-        again = self._again.get(self._header_of(first.passage), ())
+        repeated = self._copies.get(self._header_of(first.passage), ())
         copies = (
-            [f"the rows of {', '.join(again[:_WRITTEN])} stand in another table too, and count once"] if again else []
+            [f"the rows of {', '.join(repeated[:_WRITTEN])} stand in another table too, and count once"]
+            if repeated
+            else []
         )
         update = {
             "answer": answer,
@@ -118,7 +120,7 @@ class TableRows:
         return ranked.model_copy(update=update)
 
     def _is_of_one_kind(self, query: ExactQuery, found: Rows) -> bool:
-        """Return whether a question that names no kind can mean one alone: "items" are the rows of which table?"""
+        """Return whether the question names a kind, or only one kind has the properties that it asks for."""
         assert self.rows is not None
         arrays, nodes = self.rows.arrays, query.nodes
         if nodes.types or nodes.named:
