@@ -1,6 +1,7 @@
 """Builds of chunk graphs: chunks a second with and without a model, what one changed file costs, and what a kill does.
 
-    python benchmarks/documents.py [--chunks N] [--embedded N] [--data FOLDER] [--beside FOLDER ...] [--json FILE]
+    python benchmarks/documents.py [--chunks N] [--embedded N] [--data FOLDER] [--json FILE]
+    python benchmarks/documents.py --beside FOLDER ... [--growing] [--json FILE]
 
 Without a folder of data the documents are made up: files of Markdown whose sections mention one another's titles and
 share rare names. With it, musique's passages and OTT-QA's tables and passages are built too. The model is scripted and
@@ -13,12 +14,13 @@ from __future__ import annotations
 import json
 import multiprocessing
 import random
+import shutil
 import sqlite3
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.embedders import MINILM, open_embedder
 from orienteer.ingest.documents.build_report import BuildReport
 from orienteer.ingest.documents.config import Chunking
-from orienteer.ingest.documents.cut.metadata import CONCURRENCY
+from orienteer.ingest.documents.cut.replies import CONCURRENCY
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm import ScriptedModel
 from orienteer.protocols import LanguageModel
@@ -265,9 +267,20 @@ def build_with(peer: str, source: Path, passages: Path, target: Path) -> None:
         writer.wait_merging_threads()
 
 
+def eighths(folder: Path, work: Path) -> Iterator[Path]:
+    """Yield folders with every eighth, fourth and second file of a folder, and with all."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    for share in (8, 4, 2, 1):
+        target = work / f"{folder.name}, {8 // share} of 8"
+        for path in paths[::share]:
+            (copy := target / path.relative_to(folder)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+        yield target
+
+
 def measure_peers(report: Report, work: Path, folder: Path) -> None:
     """Index a folder by words alone, each engine in a process of its own; add its processor time, memory and disk."""
-    work.mkdir()
+    work.mkdir(parents=True)
     passages = work / "passages.jsonl"
     passages.touch()
     read = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
@@ -351,6 +364,7 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=FILES, metavar="N", help="small files, of which one is changed")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="the folder of real data")
     parser.add_argument("--beside", type=Path, nargs="*", metavar="FOLDER", help="index these alone, beside peers")
+    parser.add_argument("--growing", action="store_true", help="an eighth, a quarter and a half of each of these too")
     parser.add_argument(
         "--as", dest="peer", nargs=4, metavar=("PEER", "SOURCE", "PASSAGES", "TARGET"), help="one build"
     )
@@ -364,7 +378,9 @@ def main() -> None:
     if options.beside:
         with tempfile.TemporaryDirectory() as temporary:
             for number, folder in enumerate(options.beside):
-                measure_peers(report, Path(temporary) / str(number), folder)
+                work = Path(temporary) / str(number)
+                for part in eighths(folder, work) if options.growing else (folder,):
+                    measure_peers(report, work / f"graphs of {part.name}", part)
         report.write(options.json)
         return
     with tempfile.TemporaryDirectory() as temporary:

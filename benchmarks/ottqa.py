@@ -36,7 +36,7 @@ from orienteer.index.embedders import open_embedder
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.embedder import CachedEmbedder
 from orienteer.ingest.documents.intake import Shelf
-from orienteer.ingest.documents.join.similar_chunks import KindPair, compare, fields_of
+from orienteer.ingest.documents.join.similar_chunks import KindPair, PartNames, compare, compared
 from orienteer.ingest.documents.run import build_graph
 from orienteer.lab.evaluation.datasets import read_questions
 from orienteer.lab.evaluation.examples import Example
@@ -213,7 +213,7 @@ def percentiles_part(bench: Bench) -> dict[str, Any]:
     """The paper's table 5: what each percentile and logic keeps of one set of candidates, and what it gains at 20."""
     started = time.perf_counter()
     graph = bench.woven("names-alone", lambda node: node)
-    several, names = _candidates(bench)
+    several, names, entities = _candidates(bench)
     pairs = sum(len(pair.pool.pairs) for pair in several)
     print(f"{pairs:,} candidates in {time.perf_counter() - started:.0f} s")
     flat = [ranker for ranker in flats(graph, 20) if ranker.name == "hybrid 0.6"]
@@ -221,7 +221,7 @@ def percentiles_part(bench: Bench) -> dict[str, Any]:
     rows: dict[str, Any] = {}
     for logic in ("or", "and"):
         for percentile in (80, 90, 95, 99):
-            joined = _joined(graph, several, names, percentile, logic)
+            joined = _joined(graph, several, names, entities, percentile, logic)
             _publish(graph, joined, pairs)
             fresh = remembering(Graph.open(graph.path))
             nodes = len(names.parts)
@@ -243,18 +243,24 @@ def percentiles_part(bench: Bench) -> dict[str, Any]:
     return rows
 
 
-def _candidates(bench: Bench) -> tuple[list[KindPair], CorpusNames]:
-    """Return the candidate pairs with every similarity of each: made once, whatever is kept of them."""
+def _candidates(bench: Bench) -> tuple[list[KindPair], CorpusNames, PartNames]:
+    """Return the candidate pairs with every similarity of each, made once; the names; the entities of each part."""
     with tempfile.TemporaryDirectory() as folder:
         shelf = Shelf(Path(folder))
         shelf.add(in_order(bench.graph))
         names = find_names(shelf, progress=silent)
         embedder = CachedEmbedder(bench.embedder, bench.cache, progress=silent)
-        return compare(fields_of(shelf), names, embedder, BuildConfig()), names
+        parts = compared(shelf, names)
+        return compare(parts, names, embedder, BuildConfig()), names, parts.entities
 
 
 def _joined(
-    graph: Graph, several: Sequence[KindPair], names: CorpusNames, percentile: float, logic: Any
+    graph: Graph,
+    several: Sequence[KindPair],
+    names: CorpusNames,
+    entities: PartNames,
+    percentile: float,
+    logic: Any,  # Any: "or" or "and"
 ) -> SimilarPairs:
     """Return the pairs that a percentile keeps, weighed as `build` does: the highest cosine that counts."""
     rows = np.array([graph.arrays.row(part.id) for part in names.parts], np.int32)
@@ -263,11 +269,10 @@ def _joined(
         pool = alike.pool
         thresholds = pool.thresholds(percentile)
         at = np.flatnonzero(pool.kept(thresholds, logic=logic))
-        first = np.array(alike.first.parts)[pool.pairs.first[at]]
-        second = np.array(alike.second.parts)[pool.pairs.second[at]]
-        marks = pool.passing(thresholds)
-        cosines = [np.where(marks[name][at], pool.signals[name][at], -1) for name in marks if name != "entities"]
-        sizes = np.diff(alike.entities.sets.begins)
+        first, second = pool.pairs.first[at], pool.pairs.second[at]
+        values = {name: signal[at] for name, signal in pool.signals.items() if name != "entities"}
+        cosines = [np.where(signal > thresholds[name], signal, -1) for name, signal in values.items()]
+        sizes = entities.lists.counts()
         share = pool.signals["entities"][at] / np.maximum(1, np.minimum(sizes[first], sizes[second]))
         highest = np.max(cosines, axis=0)
         columns.append((rows[first], rows[second], np.where(highest > -1, highest, share)))

@@ -152,6 +152,7 @@ QUICK = 0.01
 BOUNDED = {
     "ingest.documents.cut.segments._NUMBER": "asked by match, which begins once",
     "graph.properties._CONDITION": "conditions of 500 characters are read",
+    "methods.documents.heads._ADDRESSES": "headers of 1,000 characters are kept",
     "methods.documents.abstention._IDENTIFIER": "words of 200 characters are read",
 }
 

@@ -130,7 +130,6 @@ def test_wrong_requests(cli, docs):
         ["build", "--update", "-o", "graph", "--embedder", "none"],
         ["build", docs, "-o", "graph", "--chunks", "semantic", "--embedder", "none"],
         ["build", docs, docs / "more.md", "-o", "graph", "--embedder", "none"],
-        ["build", docs, "-o", "graph", "--embedder", "none", "--plots", "page.html"],
         ["link", "nowhere"],
     ):
         ran = cli(*arguments)

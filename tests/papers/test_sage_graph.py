@@ -13,7 +13,7 @@ from orienteer.ingest import (
     BuildOptions,
     build_graph,
     compare_parts,
-    compared_fields,
+    compared_parts,
     joinable_columns,
     similar_edges,
 )
@@ -45,16 +45,14 @@ def made(config=None, nodes=None):
     config = config or BuildConfig()
     nodes = nodes or corpus()
     names = find_names(nodes, progress=lambda stage, count: None, share=config.name_share)
-    several = compare_parts(compared_fields(nodes), names, Bag(), config)
-    edges = {}
-    for batch in similar_edges(several, names, config):
-        for source, target, extra in zip(batch.sources, batch.targets, batch.extras, strict=True):
-            edges[source, target] = extra
-    return several, edges
+    parts = compared_parts(nodes, names)
+    several = compare_parts(parts, names, Bag(), config)
+    edges = {(edge.source, edge.target): edge for edge in similar_edges(several, parts, names, config)}
+    return several, edges, parts
 
 
 def test_each_pair_of_modalities_has_the_similarities_of_the_paper():
-    several, _ = made()
+    several, _, _ = made()
     assert {one.name: tuple(one.pool.signals) for one in several} == {
         "chunk-chunk": ("topic", "content", "entities"),
         "table-table": ("title", "column", "entities"),
@@ -63,7 +61,7 @@ def test_each_pair_of_modalities_has_the_similarities_of_the_paper():
 
 
 def test_contents_of_chunks_are_compared_with_columns_of_tables_and_topics_with_titles():
-    several, _ = made()
+    several, _, parts = made()
     cross = several[2]
     table, chunk = cross.pool.pairs.first[0], cross.pool.pairs.second[0]
     bag = Bag()
@@ -72,51 +70,45 @@ def test_contents_of_chunks_are_compared_with_columns_of_tables_and_topics_with_
         a, b = bag.embed([first, second], kind="document")
         return float(a @ b)
 
-    assert cross.pool.signals["column"][0] == pytest.approx(
-        cosine(cross.first.within[table], cross.second.within[chunk]), abs=1e-3
-    )
-    assert cross.pool.signals["title"][0] == pytest.approx(
-        cosine(cross.first.about[table], cross.second.about[chunk]), abs=1e-3
-    )
-    assert cross.second.within[chunk].startswith("Salt Bay. In Salt Bay")
+    assert cross.pool.signals["column"][0] == pytest.approx(cosine(parts.within[table], parts.within[chunk]), abs=1e-3)
+    assert cross.pool.signals["title"][0] == pytest.approx(cosine(parts.about[table], parts.about[chunk]), abs=1e-3)
+    assert parts.within[chunk].startswith("Salt Bay. In Salt Bay")
 
 
 @pytest.mark.parametrize("logic", ["or", "and"])
 @pytest.mark.parametrize("percentile", [50.0, 80.0, 95.0])
 def test_edges_are_the_pairs_above_the_percentile_of_their_candidates(percentile, logic):
-    several, edges = made(BuildConfig(similar_percentile=percentile, similar_logic=logic))
+    several, edges, _ = made(BuildConfig(similar_percentile=percentile, similar_logic=logic))
     ids = [node.id for node in corpus() if node.type != "document"]
     expected = set()
     for one in several:
         above = [values > np.percentile(values, percentile) for values in one.pool.signals.values()]
         marks = np.any(above, axis=0) if logic == "or" else np.all(above, axis=0)
         for at in np.flatnonzero(marks):
-            expected.add(
-                (ids[one.first.parts[one.pool.pairs.first[at]]], ids[one.second.parts[one.pool.pairs.second[at]]])
-            )
+            expected.add((ids[one.pool.pairs.first[at]], ids[one.pool.pairs.second[at]]))
     assert set(edges) == expected
     assert len(expected) > 0 or logic == "and"
 
 
 def test_fixed_thresholds_stand_in_place_of_percentiles():
-    several, edges = made(BuildConfig(thresholds=("content=0.5",)))
+    several, edges, _ = made(BuildConfig(thresholds=("content=0.5",)))
     chunks = several[0]
     assert len(edges) == int((chunks.pool.signals["content"] > 0.5).sum()) > 0
-    assert all(extra["properties"]["by"] == ["content"] for extra in edges.values())
+    assert all(edge.properties["by"] == ["content"] for edge in edges.values())
     with pytest.raises(BadOption, match="thresholds"):
         BuildConfig(thresholds=("color=1",))
 
 
 def test_edges_say_what_they_rest_on():
-    _, edges = made(BuildConfig(similar_percentile=1.0))
-    chunks = edges["c0", "c1"]["properties"]
+    _, edges, _ = made(BuildConfig(similar_percentile=1.0))
+    chunks = edges["c0", "c1"].properties
     assert chunks["names"] == ["Low Tide"]
     assert 0 < chunks["confidence"] <= 1
     assert chunks["by"]
-    assert edges["t0#0", "t1#0"]["properties"]["joinable"] == [["Town", "Town"], ["Goods", "Goods"]]
-    assert edges["t0#0", "c1"]["properties"]["rows"] == [2]  # Low Tide stands in both
-    values = edges["t0#0", "t1#0"]["properties"]
-    assert edges["t0#0", "t1#0"]["weight"] == max(values[name] for name in values["by"] if name != "entities")
+    assert edges["t0#0", "t1#0"].properties["joinable"] == [["Town", "Town"], ["Goods", "Goods"]]
+    assert edges["t0#0", "c1"].properties["rows"] == [2]  # Low Tide stands in both
+    values = edges["t0#0", "t1#0"].properties
+    assert edges["t0#0", "t1#0"].weight == max(values[name] for name in values["by"] if name != "entities")
 
 
 def test_columns_join_by_header_or_by_values():
@@ -134,9 +126,9 @@ def test_parts_of_one_document_are_apart_unless_faithful():
         Node(f"d#{at}", "chunk", "Guide", f"Words alike {at}", (), {"document": "d", "order": at}) for at in range(4)
     ]
     nodes += [Node("e", "chunk", "Else", "Other things")]
-    _, edges = made(BuildConfig(similar_percentile=1.0), nodes)
+    _, edges, _ = made(BuildConfig(similar_percentile=1.0), nodes)
     assert not any(source.startswith("d#") and target.startswith("d#") for source, target in edges)
-    _, edges = made(BuildConfig(similar_percentile=1.0, faithful=True), nodes)
+    _, edges, _ = made(BuildConfig(similar_percentile=1.0, faithful=True), nodes)
     assert ("d#0", "d#1") in edges
 
 

@@ -153,3 +153,27 @@ def test_a_line_names_what_it_compares_with(staff, line: str, holds) -> None:
     if "Sales" in line:
         told = {one.name for one in people if own and less(mean(own), one.salary)}
         assert {hit.name for hit in result.hits if hit.complete} == told
+
+
+_BUILT = ("2023-05-01", "2024-02-10", "2024-03-01", "2024-03-31", "2024-04-01", "2024-12-31", "2025-01-01")
+_SPANS = {
+    "2024": ("2024-01-01", "2024-12-31"),
+    "March 2024": ("2024-03-01", "2024-03-31"),
+    "1 April 2024": ("2024-04-01",) * 2,
+}
+_SAID = {"newer": ">", "older": "<", "later": ">", "earlier": "<"}
+
+
+@pytest.mark.parametrize("word", _SAID)
+@pytest.mark.parametrize("span", _SPANS)
+def test_a_date_is_compared_with_all_of_a_span(word: str, span: str) -> None:
+    """What is newer than March begins in April; ISO dates compare as texts."""
+    boats = [Node(date, "boat", f"Boat {at}", properties={"built": date}) for at, date in enumerate(_BUILT)]
+    first, last = _SPANS[span]
+    truth = {date for date in _BUILT if (date > last if _SAID[word] == ">" else date < first)}
+    built = "built " if word in ("later", "earlier") else ""
+    result = Retriever(Graph.from_records(boats, []), method="anchor").ask(
+        f"Which boats were {built}{word} than {span}?"
+    )
+    assert result.reading is not None
+    assert {hit.id for hit in result.hits if hit.complete} == truth

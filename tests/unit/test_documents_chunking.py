@@ -110,6 +110,13 @@ def test_chunks_by_tokens_keep_every_word_and_fit(paragraphs, most):
     assert found[-1].span.end == blocks[-1].place.span.end
 
 
+@pytest.mark.parametrize("blank", [" ", "\t", "\n"])
+def test_a_long_line_is_cut_between_its_cells(blank):
+    cells = [f"{number:08}" for number in range(100)]
+    chunks = prose_chunks([Prose(blank.join(cells))], BuildConfig(tokens=17))
+    assert [word for chunk in chunks for word in chunk.text.split()] == cells
+
+
 def test_a_long_section_is_cut_evenly_and_a_new_one_begins_a_chunk():
     long = Prose(" ".join(["Nine words make up this one very plain sentence."] * 30), BlockPlace(("Long",)))
     short = Prose("Other words entirely. " * 20, BlockPlace(("Short",)))

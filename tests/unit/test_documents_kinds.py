@@ -398,6 +398,7 @@ def test_a_mail_has_its_heads_text_and_attachments():
         "to": "Noël <n@example.org>",
         "date": "2023-01-02T10:00:00+00:00",
         "subject": "Café hours",
+        "attachments": ["bill.pdf", "rows.csv"],
     }
     assert outline(mail.blocks) == [
         ((), "From: Ada Holm <ada@example.org>"),

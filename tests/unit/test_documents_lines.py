@@ -64,6 +64,16 @@ def test_lines_carry_their_path(suffix, text, lines):
     assert shown(text, suffix) == lines
 
 
+def test_letters_that_json_escapes_are_read():
+    value = {"Gr\u00fc\u00dfe": 'M\u00fcller\nKai "2" C:\\new \U0001f6a2', "lone": "a\ud800b\x00c"}
+    for indent in (None, 1):
+        assert shown(json.dumps([value], indent=indent), ".json") in (
+            ['1 > Gr\u00fc\u00dfe: M\u00fcller Kai "2" C:\\new \U0001f6a2', "1 > lone: a b c"],
+            ['[{"Gr\u00fc\u00dfe": "M\u00fcller Kai "2" C:\\new \U0001f6a2", "lone": "a b c"}]'],
+        )
+    assert shown(r'path = "C:\new"', ".ini") == [r"path = C:\new"]
+
+
 @pytest.mark.parametrize("text", ['{"a": 1,', "[" * 100_000, '{"a": {"b": 1}} trailing words'])
 def test_what_is_no_whole_json_is_read_by_its_lines_and_told(text):
     page = read_data(text, ".json")

@@ -14,13 +14,12 @@ from orienteer.ingest import (
     CHUNK_SCHEMA,
     REPLIES_FILE,
     TABLE_SCHEMA,
-    Annotator,
     BuildOptions,
+    MetadataForm,
+    NodeReader,
     ReplyCache,
-    begun_reply_of,
     build_graph,
     estimate_build,
-    metadata_schema_of,
 )
 from orienteer.llm import ChatRequest, ScriptedModel, schema_faults
 from orienteer.records import Message, Node, Price, Usage
@@ -173,9 +172,9 @@ def test_an_estimate_asks_nothing_and_writes_nothing(folder, tmp_path):
 def test_the_estimate_of_tokens_and_money_is_near_what_is_sent(tmp_path):
     nodes = [Node(f"n{at}", "chunk", f"Name {at}", TEXT.format(at) * 5) for at in range(10)]
     model = Scripted().model
-    annotator = Annotator(model, ReplyCache(tmp_path), lambda stage, count: None, 2)
-    found = annotator.estimate(nodes, Price(prompt=1.0, completion=2.0))
-    sent = sum(len(message.content) for node in nodes for message in begun_reply_of(node, model).opening)
+    reader = NodeReader(MetadataForm(), model, ReplyCache(tmp_path))
+    found = reader.estimate(nodes, Price(prompt=1.0, completion=2.0))
+    sent = sum(len(message.content) for node in nodes for message in MetadataForm().begun(node, model).opening)
     sent += len(nodes) * len(json.dumps(CHUNK_SCHEMA))
     assert found.prompt_tokens == pytest.approx(sent / 4.5, rel=0.3)  # English has four to five characters a token
     expected = (found.prompt_tokens + 2 * found.completion_tokens) / 1e6
@@ -195,8 +194,9 @@ def test_replies_outlive_their_process_and_are_shared(tmp_path):
 
 
 def test_documents_and_short_texts_are_not_asked_about():
-    assert metadata_schema_of(Node("d", "document", "D", "Many words that would do very well for a chunk.")) is None
-    assert metadata_schema_of(Node("c", "chunk", "C", "Too short.")) is None
+    form = MetadataForm()
+    assert form.schema_of(Node("d", "document", "D", "Many words that would do very well for a chunk.")) is None
+    assert form.schema_of(Node("c", "chunk", "C", "Too short.")) is None
 
 
 @pytest.mark.slow

@@ -12,7 +12,15 @@ from hypothesis import example, given, strategies as st
 
 from orienteer.graph import CorpusNames, DocumentPart, find_names, parts_of
 from orienteer.index import CaseCounts, NameScan
-from orienteer.ingest import BuildConfig, link_edges, mention_edges, order_edges, shared_edges, shared_pairs
+from orienteer.ingest import (
+    BuildConfig,
+    LinkTargets,
+    link_edges,
+    mention_edges,
+    order_edges,
+    shared_edges,
+    shared_pairs,
+)
 from orienteer.records import Node
 from orienteer.text import most_chunks, name_idf, split_sentences, title_surfaces
 
@@ -275,5 +283,7 @@ def test_hyperlinks_lead_to_documents_and_their_parts(link, target):
         Node("elsewhere/far.md", "document", "Far away", properties={"file": "elsewhere/far.md"}),
         part("elsewhere/far.md", 1, file="elsewhere/far.md", anchors=["deep"]),
     ]
-    found = [(edge.source, edge.type, edge.target) for edge in link_edges(nodes)]
+    targets = LinkTargets()
+    noted = list(targets.noted(nodes))
+    found = [(edge.source, edge.type, edge.target) for edge in link_edges(noted, targets)]
     assert found == ([("docs/start.md#0", "links_to", target)] if target else [])

@@ -275,16 +275,18 @@ def test_a_table_of_contents_is_navigation(read):
 
 def test_fields_and_comments_are_read(read):
     objects = {
-        100: "<< /Fields [101 0 R 102 0 R 103 0 R] /DR << /Font << /Helv 3 0 R >> >> /DA (/Helv 0 Tf 0 g) >>",
+        100: "<< /Fields [101 0 R 102 0 R 103 0 R 105 0 R] /DR << /Font << /Helv 3 0 R >> >> /DA (/Helv 0 Tf 0 g) >>",
         101: "<< /Type /Annot /Subtype /Widget /FT /Tx /T (boat) /V (Seagull) /Rect [0 0 9 9] >>",
         102: "<< /Type /Annot /Subtype /Widget /FT /Btn /T (paid) /V /Yes /AS /Yes /Rect [0 0 9 9] "
         "/AP << /N << /Yes 3 0 R /Off 3 0 R >> >> >>",
         103: "<< /Type /Annot /Subtype /Widget /FT /Tx /T (empty) /Rect [0 0 9 9] >>",
         104: "<< /Type /Annot /Subtype /Text /Contents (Ask the master) /Rect [0 0 9 9] >>",
+        105: "<< /Type /Annot /Subtype /Widget /FT /Ch /T (quays) /Ff 2097152 /Opt [(East) (West) (Old)] "
+        "/V [(East) (Old)] /Rect [0 0 9 9] >>",
     }
-    page = "/Annots [101 0 R 102 0 R 103 0 R 104 0 R]"
+    page = "/Annots [101 0 R 102 0 R 103 0 R 104 0 R 105 0 R]"
     found = texts(read(text_at(72, 700, "A form."), objects=objects, catalog="/AcroForm 100 0 R", page=page))
-    assert found == ["A form.", "boat: Seagull", "paid: Yes", "Ask the master"]
+    assert found == ["A form.", "boat: Seagull", "paid: Yes", "Ask the master", "quays: East, Old"]
 
 
 PICTURE = "q 200 0 0 200 72 400 cm BI /W 1 /H 1 /CS /G /BPC 8 ID x EI Q"

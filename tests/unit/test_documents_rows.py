@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -247,3 +248,27 @@ class _Silent:
 def test_rows_are_read_without_a_call_of_the_model(retriever: Retriever) -> None:
     silent = Retriever(retriever.graph, method="documents", model=_Silent())
     assert _asked(silent, "Which boat is the longest?").answer == "Resolve"
+
+
+def test_rows_that_an_ended_build_did_not_make_are_made_at_the_next_question(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path))
+    pointer = Retriever(folder).graph.path / "orienteer.json"
+    content = json.loads(pointer.read_text(encoding="utf-8"))
+    del content["pieces"]["tables"]
+    pointer.write_text(json.dumps(content), encoding="utf-8")
+    result = Retriever(folder).ask("Which boat is the longest?")
+    assert result.answer is not None
+    assert result.answer.startswith("Resolve")
+
+
+def test_tables_without_rows_to_ask_are_looked_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "options"
+    folder.mkdir()
+    (folder / "options.md").write_text("# Options\n\nText.\n\n| A | B |\n|---|---|\n| x | y |\n", encoding="utf-8")
+    first = Retriever(folder).graph
+    assert "table" in first.arrays.types.nodes
+    assert open_rows(first) is None
+    assert Retriever(folder).graph.arrays.generation == first.arrays.generation

@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from orienteer.graph import NumberLists
 from orienteer.ingest import (
     CachedEmbedder,
     Candidates,
-    NumberSets,
     RowPairs,
-    candidate_pairs,
-    cosine_signal,
-    joint_histogram,
+    distinct_pairs,
     nearest_rows,
-    overlap_signal,
-    pair_histogram,
+    pair_cosines,
+    pair_overlaps,
     percentile_table,
     signal_correlations,
 )
@@ -60,28 +58,25 @@ def test_ties_go_to_the_earlier_one():
     st.lists(st.sets(st.integers(0, 9), max_size=6), min_size=1, max_size=9),
 )
 def test_overlaps_are_the_sizes_of_intersections(first, second):
-    def packed(sets):
-        return NumberSets(
-            np.cumsum([0, *map(len, sets)]), np.array([one for held in sets for one in sorted(held)], np.int32)
-        )
-
-    every = RowPairs(*map(np.ravel, np.meshgrid(np.arange(len(first)), np.arange(len(second)), indexing="ij")))
-    got = overlap_signal(packed(first), packed(second))(every)
-    assert got.tolist() == [len(one & other) for one in first for other in second]
-    some = np.array([len(first) - 1, 0])
-    taken = packed(first).take(some)
-    assert np.diff(taken.begins).tolist() == [len(first[at]) for at in some]
+    sets = [*first, *second]
+    lists = NumberLists(
+        np.cumsum([0, *map(len, sets)]), np.array([one for held in sets for one in sorted(held)], np.int32)
+    )
+    rows, others = np.arange(len(first)), len(first) + np.arange(len(second))
+    every = RowPairs(*map(np.ravel, np.meshgrid(rows, others, indexing="ij")))
+    assert pair_overlaps(lists, every).tolist() == [len(one & other) for one in first for other in second]
 
 
-def test_candidates_are_pairs_once_with_every_signal_of_each():
+def test_candidates_are_pairs_once_with_their_cosines():
     random = np.random.default_rng(1)
     vectors = unit(random, 6)
     lists = [RowPairs(np.array([0, 1, 4]), np.array([1, 0, 2])), RowPairs(np.array([3]), np.array([5]))]
-    found = candidate_pairs(lists, {"content": cosine_signal(vectors, vectors)}, is_same=True, wide=6)
-    assert list(zip(*map(np.ndarray.tolist, found.pairs), strict=True)) == [(0, 1), (2, 4), (3, 5)]
-    assert found.signals["content"] == pytest.approx(
-        [vectors[a] @ vectors[b] for a, b in [(0, 1), (2, 4), (3, 5)]], abs=1e-6
-    )
+    found = distinct_pairs(lists, is_same=True)
+    assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == [(0, 1), (2, 4), (3, 5)]
+    expected = [vectors[a] @ vectors[b] for a, b in [(0, 1), (2, 4), (3, 5)]]
+    assert pair_cosines(vectors, found) == pytest.approx(expected, abs=1e-6)
+    ordered = distinct_pairs(lists, is_same=False)
+    assert list(zip(*map(np.ndarray.tolist, ordered), strict=True)) == [(0, 1), (1, 0), (3, 5), (4, 2)]
 
 
 @pytest.fixture
@@ -107,32 +102,23 @@ def test_a_value_at_the_percentile_does_not_exceed_it():
 
 
 def test_the_table_of_percentiles_counts_edges_degree_and_density(two):
-    table = {(row.percentile, row.logic): row for row in percentile_table([two], nodes=20)}
+    table = {(row["percentile"], row["logic"]): row for row in percentile_table([two], nodes=20)}
     assert len(table) == 12
     row = table[80, "or"]
-    assert (row.edges, row.share, row.mean_degree, row.density) == (4, 0.4, 0.4, 4 / 190)
-    assert [table[at, "or"].edges for at in (80, 85, 90, 95, 97, 99)] == sorted(
-        (table[at, "or"].edges for at in (80, 85, 90, 95, 97, 99)), reverse=True
+    assert (row["edges"], row["share"], row["mean_degree"], row["density"]) == (4, 0.4, 0.4, 4 / 190)
+    edges = {key: row["edges"] for key, row in table.items()}
+    assert [edges[at, "or"] for at in (80, 85, 90, 95, 97, 99)] == sorted(
+        (edges[at, "or"] for at in (80, 85, 90, 95, 97, 99)), reverse=True
     )
-    assert all(table[at, "and"].edges <= table[at, "or"].edges for at in (80, 85, 90, 95, 97, 99))
+    assert all(edges[at, "and"] <= edges[at, "or"] for at in (80, 85, 90, 95, 97, 99))
 
 
-def test_correlations_and_histograms(two):
+def test_correlations_of_signals(two):
     table = signal_correlations(two)
     assert table["up"]["down"] == pytest.approx(-1)
     assert table["up"]["up"] == 1
     constant = Candidates(two.pairs, {"up": two.signals["up"], "flat": np.ones(10)})
     assert signal_correlations(constant)["up"]["flat"] == 0
-    counts = pair_histogram(np.arange(10.0), bins=5)
-    assert counts["counts"] == [2, 2, 2, 2, 2]
-    assert counts["percentiles"]["95"] == pytest.approx(np.percentile(np.arange(10.0), 95), abs=1e-4)
-    assert pair_histogram(np.zeros(0)) == {"edges": [], "counts": [], "percentiles": {}}
-
-
-def test_a_joint_histogram_counts_every_pair_once_in_its_cell():
-    found = joint_histogram(np.array([0.0, 0.1, 0.1, 1.0]), np.array([0.0, 0.9, 1.0, 0.0]), bins=2)
-    assert found == {"x": [0, 0.5, 1], "y": [0, 0.5, 1], "cells": [[0, 0, 1], [0, 1, 2], [1, 0, 1]]}
-    assert joint_histogram(np.zeros(0), np.zeros(0)) == {"x": [], "y": [], "cells": []}
 
 
 def test_key_phrases_are_rare_elsewhere_and_often_here():

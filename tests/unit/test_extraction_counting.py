@@ -14,7 +14,6 @@ from orienteer.ingest import (
     BuildConfig,
     BuildOptions,
     CoOccurrences,
-    EntityName,
     NamePlaces,
     build_graph,
     collocations_of,
@@ -134,9 +133,9 @@ def test_ties_are_kept_that_are_among_the_strongest_of_either_name():
         co_occurrences.add(part, [0, 1], [])
     co_occurrences.add(3, [0, 2, 3], [])
     co_occurrences.add(4, [2, 3], [])
-    (batch,) = co_occurrences.edges(str, [f"c{part}" for part in range(5)])
-    assert set(zip(batch.sources, batch.targets, strict=True)) == {("0", "1"), ("2", "3")}
-    assert batch.extras[0] == {"weight": 0.75, "properties": {"sources": ["c0", "c1", "c2"]}}
+    first, second = co_occurrences.edges(str, [f"c{part}" for part in range(5)])
+    assert [(edge.source, edge.target) for edge in (first, second)] == [("0", "1"), ("2", "3")]
+    assert (first.weight, first.properties) == (0.75, {"sources": ["c0", "c1", "c2"]})
 
 
 def test_ties_are_those_of_a_count_by_hand():
@@ -145,11 +144,7 @@ def test_ties_are_those_of_a_count_by_hand():
     co_occurrences = CoOccurrences(most=1000)
     for part, names in enumerate(chunks):
         co_occurrences.add(part, names, [])
-    found = {
-        (source, target): extra["weight"]
-        for batch in co_occurrences.edges(str, [""] * 40)
-        for source, target, extra in zip(batch.sources, batch.targets, batch.extras, strict=True)
-    }
+    found = {(edge.source, edge.target): edge.weight for edge in co_occurrences.edges(str, [""] * 40)}
     wanted = {
         (str(one), str(other)): 0.25 * sum(one in names and other in names for names in chunks)
         for one in range(12)
@@ -202,12 +197,10 @@ def test_synonyms_are_near_and_have_the_same_numbers():
             return np.array([[np.cos(angles[text]), np.sin(angles[text])] for text in texts], np.float32)
 
     names = ["Ada Holm", "Flight 1968", "Flight 1969", "Ada Holms", "ab"]
-    batches = list(
-        synonym_edges([EntityName(f"id{at}", name) for at, name in enumerate(names)], Fixed(dimension=2), print)
-    )
-    assert [(batch.sources, batch.targets) for batch in batches] == [(["id0"], ["id3"])]
-    assert batches[0].extras == [{"weight": pytest.approx(np.cos(0.1), abs=1e-4)}]
-    assert list(synonym_edges([], Fixed(dimension=2), print)) == []
+    (edge,) = synonym_edges({f"id{at}": name for at, name in enumerate(names)}, Fixed(dimension=2), print)
+    assert (edge.source, edge.target) == ("id0", "id3")
+    assert edge.weight == pytest.approx(np.cos(0.1), abs=1e-4)
+    assert list(synonym_edges({}, Fixed(dimension=2), print)) == []
 
 
 @pytest.mark.parametrize(

@@ -96,3 +96,14 @@ def test_what_is_found_is_told_with_its_share_and_can_be_refused(tmp_path: Path)
 
 
 LEADS = '"boss" = "edge boss -> person.name"'
+
+
+def test_numbers_without_a_telling_name_lead_to_rows_of_their_own_table(tmp_path: Path) -> None:
+    """A tree whose one root has no value, and chains."""
+    above = {number: number // 2 for number in range(2, 41)}
+    following = {number: number + 1 for number in range(1, 31) if number % 3}
+    tasks = [{"id": at, "name": f"Task {at}", "above_id": above.get(at, "")} for at in range(1, 41)]
+    films = [{"id": at, "title": f"Film {at}", "sequel_id": following.get(at, "")} for at in range(1, 31)]
+    truth = {(f"task:{one}", "above", f"task:{other}") for one, other in above.items()}
+    truth |= {(f"film:{one}", "sequel", f"film:{other}") for one, other in following.items()}
+    assert edges_of(written(tmp_path / "rows", task=tasks, film=films)) == truth

@@ -453,3 +453,10 @@ def test_months_do_not_lead_to_twelve_products(tmp_path: Path) -> None:
     files = {"products.csv": products, "deliveries.csv": as_csv("batch,ordered month,delivered month", rows)}
     _, report = made(tmp_path, files)
     assert (report.edges, report.node_types["delivery"]) == (0, 120)
+
+
+def test_a_code_is_no_name_beside_a_name(tmp_path: Path) -> None:
+    rows = [(at, f"N{at}", "Bergen" if at == 7 else "", "ab"[at % 2]) for at in range(1, 40)]
+    graph, _ = made(tmp_path, {"rows.csv": as_csv("id,name,old_name_code,kind", rows)})
+    codes = {node.name: node.properties.get("old_name_code") for node in rows_of(graph, "row")}
+    assert codes == {name: code or None for _, name, code, _ in rows}

@@ -132,7 +132,6 @@ def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME
 
 def add_node(scan: NameScan, part: int, node: Node) -> None:
     """Add the texts of a chunk, or of a table segment cell by cell, with row and column for those below its header."""
-    scan.add_text(part, node.name, is_counted=False)
     if node.type != TABLE:
         scan.add_text(part, node.text)
         return

@@ -36,6 +36,12 @@ TITLED, STATES, MEMBER = "titled", "states", "member"
 RELATED_TO, CO_OCCURS, SYNONYM = "related_to", "co_occurs", "synonym"
 """Extracted: two entities of a statement without a word for the edge, of the same passages, with similar names."""
 
+RESERVED_EDGES = frozenset(
+    {PART_OF, NEXT, LINKS_TO, MENTIONS, SHARES_NAMES, SIMILAR, TITLED, STATES, MEMBER, CO_OCCURS, SYNONYM}
+    | {"in_community"}
+)
+"""The reserved edge types, without `related_to`, which a predicate may also be."""
+
 SYMMETRIC = frozenset({SHARES_NAMES, SIMILAR})
 WEIGHTED = (MENTIONS, SHARES_NAMES, SIMILAR)
 """Edge types whose weights say how strong an edge is; each type has a scale of its own."""

@@ -128,6 +128,10 @@ class Strings(Sequence[str]):
     @classmethod
     def of(cls, texts: Iterable[str]) -> Strings:
         """Return some texts as one run of bytes."""
+        texts = list(texts)
+        whole = "".join(texts)
+        if whole.isascii():  # as most are: a letter is a byte
+            return cls(begins_of(np.fromiter(map(len, texts), np.int64, len(texts))), whole.encode())
         encoded = list(map(encode, texts))
         return cls(begins_of(np.fromiter(map(len, encoded), np.int64, len(encoded))), b"".join(encoded))
 

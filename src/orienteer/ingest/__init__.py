@@ -19,26 +19,22 @@ __getattr__, __dir__, __all__ = face(
         ),
         "documents.cut.contents": "is_contents",
         "documents.cut.document_nodes": "DocumentNodeMaker, FREE as FREE_CHARACTERS, MOST_SAID",
-        "documents.cut.metadata": (
-            "Annotator, begun_of as begun_reply_of, CHUNK_SCHEMA, CostEstimate, schema_of as metadata_schema_of, "
-            "TABLE_SCHEMA"
-        ),
-        "documents.cut.replies": "FILE as REPLIES_FILE, ReplyCache",
+        "documents.cut.metadata": "CHUNK_SCHEMA, MetadataForm, TABLE_SCHEMA",
+        "documents.cut.replies": "CostEstimate, FILE as REPLIES_FILE, NodeReader, ReplyCache",
         "documents.cut.segments": "describe as describe_column, joinable_columns, segments as table_segments",
         "documents.embedder": "CachedEmbedder",
         "documents.intake": "Shelf as NodeSpool",
-        "documents.join.pairs": "link_edges, mention_edges, order_edges, shared_edges, shared_pairs",
-        "documents.join.similar_chunks": "compare as compare_parts, fields_of as compared_fields, similar_edges",
+        "documents.join.pairs": (
+            "link_edges, mention_edges, order_edges, shared_edges, shared_pairs, Targets as LinkTargets"
+        ),
+        "documents.join.similar_chunks": (
+            "compare as compare_parts, compared as compared_parts, figures_of as similarity_figures, similar_edges"
+        ),
         "documents.join.similar_nodes": "link_graph, LinkConfig",
         "documents.join.similarity": (
-            "Candidates, candidates as candidate_pairs, correlations as signal_correlations, "
-            "cosines as cosine_signal, nearest as nearest_rows, overlaps as overlap_signal, percentile_table, "
-            "RowPairs, Sets as NumberSets"
+            "Candidates, correlations as signal_correlations, cosines as pair_cosines, distinct_pairs, "
+            "nearest as nearest_rows, overlaps as pair_overlaps, percentile_table, RowPairs"
         ),
-        "documents.join.statistics": (
-            "histogram as pair_histogram, joint as joint_histogram, statistics as similarity_statistics"
-        ),
-        "documents.plots": "page_of as plots_page, write_plots",
         "documents.previous": "Previous as PreviousGraph",
         "documents.read.blocks": (
             "Block, Blocks, Document, Grid, MOST_BLOCKS, Page, Place as BlockPlace, Prose, Span as TextSpan"
@@ -67,14 +63,11 @@ __getattr__, __dir__, __all__ = face(
         "documents.so_far": "Interim as PartialGraph, SoFar as PartialBuilder",
         "export": "export_graph",
         "extraction.extraction": "collocations as collocations_of",
-        "extraction.gold": (
-            "gold_of, GoldTriple, PassageEvidence, read as read_gold_triples, recognize as recognize_gold"
-        ),
-        "extraction.merger": "CoOccurrences, distinct as distinct_names, EntityName, Merger, NamePlaces, synonym_edges",
+        "extraction.merger": "CoOccurrences, distinct as distinct_names, Merger, NamePlaces, synonym_edges",
         "extraction.records": (
-            "edge_type, entity_type, ExtractedEntity, ExtractionSummary, fact as fact_statement, "
-            "folded as folded_name, Member as StatementMember, Reject as RejectedRecords, "
-            "relation as relation_statement, Statement, triple as triple_statement"
+            "edge_type, entity_type, ExtractedEntity, ExtractionSummary, folded as folded_name, "
+            "Member as StatementMember, Reject as RejectedRecords, relation as relation_statement, Statement, "
+            "triple as triple_statement"
         ),
         "formats": (
             "CONTAINERS as CONTAINER_SUFFIXES, format_of, FORMATS, GRAPHS as GRAPH_SUFFIXES, RDF as RDF_SUFFIXES"

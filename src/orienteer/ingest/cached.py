@@ -29,10 +29,11 @@ from orienteer.graph.format import (
     read_manifest,
     read_pointer,
 )
+from orienteer.graph.pieces.tables import lacks_rows
 from orienteer.graph.publication import remove
 from orienteer.ingest.bounds import check_readable
 from orienteer.ingest.documents.read.selection import ALL, Selection
-from orienteer.ingest.provenance import is_stale, sources_of
+from orienteer.ingest.provenance import is_chunk_graph, is_stale, sources_of
 
 _LOOKED, _PAUSE_SECONDS = "orphans", 3600.0
 _LONGEST = 100  # bytes of the readable part of a name
@@ -63,7 +64,13 @@ def up_to_date(path: Path, *, cache: Path, selection: Selection = ALL) -> Path |
         raise broken_off(path)
     target = cached_path(path, cache=cache, selection=selection)
     manifest = cached_manifest(target)
-    return target if manifest is not None and not is_stale(manifest) else None
+    return target if manifest is not None and is_ready(target, manifest) else None
+
+
+def is_ready(target: Path, manifest: Manifest) -> bool:
+    """Return whether a graph in the cache is whole, and made of its sources as they are."""
+    has_documents = is_chunk_graph(manifest) or "beside" in manifest.provenance
+    return not is_stale(manifest) and not (has_documents and lacks_rows(target, manifest))
 
 
 def require_all_files(path: Path, selection: Selection) -> None:

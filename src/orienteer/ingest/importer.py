@@ -44,8 +44,7 @@ from orienteer.ingest.tables.plan import (
     words_in,
 )
 from orienteer.ingest.tables.reader import TableReader
-from orienteer.ingest.tables.settling import nodes_line
-from orienteer.ingest.tables.spec import TableSpec
+from orienteer.ingest.tables.spec import TableSpec, nodes_line
 from orienteer.ingest.tables.type_names import thing_in
 from orienteer.options import Options
 

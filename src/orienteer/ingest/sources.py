@@ -15,7 +15,7 @@ from orienteer.files import locked, make_cache_folder
 from orienteer.graph.builder import Progress
 from orienteer.graph.format import is_graph
 from orienteer.graph.pieces.vectors import read_about
-from orienteer.ingest.cached import cached_manifest, cached_path, drop_orphans, require_all_files, up_to_date
+from orienteer.ingest.cached import cached_manifest, cached_path, drop_orphans, is_ready, require_all_files, up_to_date
 from orienteer.ingest.documents.beside import DocumentsBeside
 from orienteer.ingest.documents.read.collection import recognize
 from orienteer.ingest.documents.read.files import File, FolderWalk, holds_prose, lies_beside_tables
@@ -134,18 +134,25 @@ def _up_to_date(path: Path, target: Path, selection: Selection, cache: Path, lis
     is_waiting = False
     while True:
         before = cached_manifest(target)
-        if before is not None and not is_stale(before):
+        if before is not None and is_ready(target, before):
             return FoundGraph(target)
         if before is not None and listener.hear is not None and not is_waiting:
             listener.hear(Interim(target))
         try:
             with locked(locks / f"{target.name}.lock", busy=f"another process makes {target}"):
                 now = cached_manifest(target)
-                if now is not None and (before is None or now.generation != before.generation) and not is_stale(now):
+                if now is not None and is_ready(target, now):
                     # Another process made it while this one waited for the lock.
                     return FoundGraph(target)
                 if not is_waiting:
-                    why = "the sources have changed: " if now is not None else ""
+                    is_changed = now is not None and is_stale(now)
+                    why = (
+                        "the sources have changed: "
+                        if is_changed
+                        else ""
+                        if now is None
+                        else "its tables are not read yet: "
+                    )
                     tell(f"{why}making a graph of {path} in the cache", 0)
                 tell(_make(path, target, selection, listener), 0)
                 return FoundGraph(target, is_new=True)

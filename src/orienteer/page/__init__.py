@@ -11,7 +11,7 @@ __getattr__, __dir__, __all__ = face(
         "notebook": "DrawnNode, WIDGET",
         "svg": (
             "LETTER as LETTER_WIDTH, pieces as page_pieces, PLOT as PLOT_FRAME, Point as PlotPoint, "
-            "scatter as draw_scatter, tally as draw_tally"
+            "scatter as draw_scatter"
         ),
     },
 )

@@ -25,9 +25,6 @@ _NEAR = 9.0  # pixels from a mark to its label
 # Pixels for a cost of 0, which a logarithmic axis lacks.
 _ZERO = 46
 _DECADES = 3  # up to this many, a logarithmic axis has ticks at 1, 2 and 5
-_SHADES = 8  # of a cloud
-_PERCENTILES = (95, 99, 80, 90)  # marked above a histogram; the first ones keep their labels if room is scarce
-_APART = 30.0  # pixels between the middles of two percentiles' names
 
 
 class Frame(NamedTuple):
@@ -52,7 +49,6 @@ class Frame(NamedTuple):
 
 
 PLOT = Frame(520, 340, left=44, right=16, top=34, bottom=46)
-SMALL = Frame(420, 270, left=52, right=14, top=30, bottom=44)
 
 
 class LinearAxis(NamedTuple):
@@ -66,9 +62,9 @@ class LinearAxis(NamedTuple):
     """The distance between two ticks, which are its multiples."""
 
     @classmethod
-    def between(cls, low: float, high: float, start: float, end: float, *, finest: float = 0.0) -> LinearAxis:
-        """Return an axis that ends exactly at these values. Its ticks are at least `finest` apart: 1 for counts."""
-        return cls(low, high, start, end, max(finest, _round_step(((high - low) or 1.0) / 7)))
+    def between(cls, low: float, high: float, start: float, end: float) -> LinearAxis:
+        """Return an axis that ends exactly at these values."""
+        return cls(low, high, start, end, _round_step(((high - low) or 1.0) / 7))
 
     @classmethod
     def with_room(cls, values: Iterable[float], frame: Frame) -> LinearAxis:
@@ -221,96 +217,16 @@ def bar(mean: float, low: float | None, high: float | None, *, colour: str, lowe
     ).format(mean, Markup().join(marks))
 
 
-def distribution(histogram: Mapping[str, Any], name: str, *, threshold: float | None) -> Markup:  # Any: JSON
-    """Draw a histogram of a similarity; values above the threshold, which make edges, are highlighted.
-
-    The histogram has `edges` (one more than bins), `counts` (one a bin) and `percentiles`.
-    """
-    edges, counts = histogram["edges"], histogram["counts"]
-    across = LinearAxis.between(edges[0], edges[-1], SMALL.left, SMALL.end)
-    up = LinearAxis.between(0, max(counts), SMALL.floor, SMALL.top, finest=1)
-    marks = [_axes(SMALL, up, name, "pairs", are_counts=True), *_ticks(across)]
-    for low, high, count in zip(edges, edges[1:], counts, strict=False):
-        makes_edges = threshold is not None and (low + high) / 2 > threshold
-        marks += _column(across, up, (low, high), count, f"{low:.2f} to {high:.2f}: {count:,} pairs", makes_edges)
-    named: list[float] = []
-    for percentile in _PERCENTILES:
-        x = across.place(histogram["percentiles"][str(percentile)])
-        marks.append(_line(x, SMALL.top - 6, x, SMALL.top, "mark"))
-        # A label that would cover another is dropped.
-        if all(abs(x - other) >= _APART for other in named):
-            marks.append(_text(x, SMALL.top - 9, f"{percentile} %", "middle", "tick"))
-            named.append(x)
-    if threshold is not None and edges[0] <= threshold <= edges[-1]:
-        x = across.place(threshold)
-        marks.append(_line(x, SMALL.top, x, SMALL.floor, "threshold"))
-    return _picture(SMALL, marks, f"pairs by {name}")
-
-
-def tally(counts: Sequence[int], name: str, *, kind: str, most: int) -> Markup:
-    """Draw the numbers with none, one, two ... of something; the bar at `most` also counts those with more."""
-    across = LinearAxis.between(-0.5, len(counts) - 0.5, SMALL.left, SMALL.end, finest=1)
-    up = LinearAxis.between(0, max(counts), SMALL.floor, SMALL.top, finest=1)
-    axis = f"{name} in one, {most} or more at the end" if len(counts) > most else f"{name} in one"
-    marks = [_axes(SMALL, up, axis, kind, are_counts=True), *_ticks(across)]
-    for number, count in enumerate(counts):
-        title = f"{number}{' or more' if number == most else ''} {name}: {count:,} {kind}"
-        marks += _column(across, up, (number - 0.5, number + 0.5), count, title)
-    return _picture(SMALL, marks, f"{kind} by number of {name}")
-
-
-def cloud(joint: Mapping[str, Any], x_name: str, y_name: str) -> Markup:  # Any: JSON
-    """Draw a joint histogram of two similarities: the darker a cell, the more pairs, on a logarithmic scale.
-
-    The joint histogram has the edges of its columns in `x`, those of its rows in `y`, and `[column, row, count]` in
-    `cells`.
-    """
-    columns, rows, cells = joint["x"], joint["y"], joint["cells"]
-    across = LinearAxis.between(columns[0], columns[-1], SMALL.left, SMALL.end)
-    up = LinearAxis.between(rows[0], rows[-1], SMALL.floor, SMALL.top)
-    most = math.log1p(max(count for _, _, count in cells))
-    shades: dict[int, list[str]] = {}
-    for column, row, count in cells:
-        shade = min(_SHADES, 1 + int(_SHADES * math.log1p(count) / most))
-        left, right = across.place(columns[column]), across.place(columns[column + 1])
-        low, high = up.place(rows[row]), up.place(rows[row + 1])
-        shades.setdefault(shade, []).append(f"M{left:.1f} {high:.1f}H{right:.1f}V{low:.1f}H{left:.1f}z")
-    path = Markup('<path d="{}" class="cell" fill-opacity="{}"/>')
-    paths = [path.format("".join(shapes), round(shade / _SHADES, 3)) for shade, shapes in sorted(shades.items())]
-    return _picture(SMALL, [_axes(SMALL, up, x_name, y_name), *_ticks(across), *paths], f"{y_name} against {x_name}")
-
-
-def _axes(frame: Frame, up: LinearAxis, x_name: str, y_name: str, *, are_counts: bool = False) -> Markup:
+def _axes(frame: Frame, up: LinearAxis, x_name: str, y_name: str) -> Markup:
     """Return grid lines at the ticks of the vertical axis, with its labels, and the names of both axes."""
     marks = []
     for tick in up.ticks():
         y = up.place(tick)
         marks.append(_line(frame.left, y, frame.end, y, "grid"))
-        label = f"{tick:,.0f}" if are_counts else share(tick, 2) if frame is PLOT else _decimal(tick)
-        marks.append(_text(frame.left - 7, y + 4, label, "end", "tick"))
+        marks.append(_text(frame.left - 7, y + 4, share(tick, 2), "end", "tick"))
     marks.append(_text(2, 14, y_name, "start", "axis"))
     marks.append(_text(frame.end, frame.height - 8, x_name, "end", "axis"))
     return Markup().join(marks)
-
-
-def _ticks(across: LinearAxis) -> Iterator[Markup]:
-    """Yield the labels below a small plot: whole numbers for counts, else decimals."""
-    for tick in across.ticks():
-        label = f"{tick:.0f}" if float(tick).is_integer() and across.high > 1.5 else _decimal(tick)
-        yield _text(across.place(tick), SMALL.floor + 16, label, "middle", "tick")
-
-
-def _column(
-    across: LinearAxis, up: LinearAxis, ends: tuple[float, float], count: int, title: str, makes_edges: bool = False
-) -> Iterator[Markup]:
-    """Yield the bar of a histogram's bin, if it is not empty."""
-    if not count:
-        return
-    (left, right), top = map(across.place, ends), up.place(count)
-    kind, width = "bar kept" if makes_edges else "bar", max(right - left - 1, 0.5)
-    yield Markup(
-        '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" class="{}"><title>{}</title></rect>'
-    ).format(left + 0.5, top, width, SMALL.floor - top, kind, title)
 
 
 def _labels(places: Mapping[str, tuple[float, float]]) -> dict[str, _Label]:
@@ -364,10 +280,6 @@ def _text(x: float, y: float, text: str, anchor: str, kind: str) -> Markup:
     return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}" class="{}">{}</text>').format(x, y, anchor, kind, text)
 
 
-def _decimal(value: float) -> str:
-    return without_zero(f"{value:.2f}".rstrip("0").rstrip("."))
-
-
 def _round_step(rough: float) -> float:
     """Return the least number of the form 1, 2 or 5 times a power of ten that is not smaller."""
     power = 10.0 ** math.floor(math.log10(rough))
@@ -392,11 +304,6 @@ def figure(value: float) -> str:
 def percent(part: float, whole: float) -> str:
     """Write a part of a whole in per cent; a dash if the whole is 0."""
     return f"{100 * part / whole:.0f} %" if whole else NOTHING
-
-
-def without_zero(text: str) -> str:
-    """Return a number without the zero before its point, as `.35`."""
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
 _TOGETHER = 200  # parts of a template that are written together

@@ -447,8 +447,8 @@ def beyond(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeS
             best = Best(Measure(property=facts.name), ascending)
             yield Parse(kind_behind(context, others), replace(nodes, best=best), 0.0)
         if context.skip(than, ("the", "year", "a")) in context.units.quantities:
-            for amount in compared(context, than, facts):
-                yield Parse(amount.last, nodes.that(_turned(amount.value[0], comparison)), amount.cost)
+            for amount in compared(context, than, facts, default=comparison):
+                yield Parse(amount.last, nodes.that(*amount.value), amount.cost)
         types = context.relations.types_of(nodes) & facts.types
         yield from meeting(nodes, than_another(context, than, facts, comparison, types), 0.05)
         yield from than_told(context, than, facts, nodes, comparison)
@@ -543,14 +543,6 @@ def begun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
         named = NamedProperty(dated, begin, 0.1)
         yield from property_ordered(context, named, begin, nodes)
         yield from meeting(nodes, compared_or_twice(context, begin, dated, default=None), 0.1)
-
-
-def _turned(condition: Condition, comparison: Comparison) -> Condition:
-    """Return the comparison of `taller than 5` from one that was read without its adjective."""
-    is_amount = isinstance(condition, Valued) and isinstance(condition.value, float)
-    if isinstance(condition, Valued) and is_amount and condition.comparison in ("=", ">=", "<"):
-        return replace(condition, comparison=comparison)
-    return condition
 
 
 TRAITS = rules(

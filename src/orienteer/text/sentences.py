@@ -75,7 +75,7 @@ def pieces(text: str, most: int) -> Iterator[str]:
         end = start
         for count, token in enumerate(token_pattern().finditer(text, start), 1):
             if count > most:
-                space = text.rfind(" ", start + 1, token.start())
+                space = max(text.rfind(blank, start + 1, token.start()) for blank in " \t\n")
                 end = space + 1 if space > start + (end - start) // 2 else end
                 break
             end = token.end()

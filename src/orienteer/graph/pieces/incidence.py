@@ -118,7 +118,11 @@ def stored_case(case: CaseCounts) -> StoredCase:
 
 def incidence_of(graph: Graph, names: CorpusNames) -> NameIncidence:
     """Return the incidence of these names with the graph's passages, numbered in the order of their rows."""
-    rows = np.array([graph.arrays.row(part.id) for part in names.parts], np.int64)
+    return incidence_at(np.array([graph.arrays.row(part.id) for part in names.parts], np.int64), names)
+
+
+def incidence_at(rows: NDArray[np.int64], names: CorpusNames) -> NameIncidence:
+    """Return the incidence of these names with passages in these rows, (parts,), numbered in the order of the rows."""
     place = np.sort(rows).searchsorted(rows)  # (parts,): the number of each part among the passages
     count, width = len(names.parts), len(names.names)
     owner = place[np.repeat(np.arange(count), np.diff(names.begins))]

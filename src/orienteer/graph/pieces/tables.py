@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from orienteer.graph import format, pieces
 from orienteer.graph.arrays import GraphArrays
+from orienteer.graph.reserved import TABLE
 from orienteer.graph.store import Graph
 
 PIECE = "tables"
@@ -43,10 +44,15 @@ def write_rows(made: Path, folder: Path) -> None:
     shutil.copytree(format.generation_of(made, format.read_pointer(made)), folder, dirs_exist_ok=True)
 
 
+def lacks_rows(path: Path, manifest: format.Manifest) -> bool:
+    """Return whether a graph has tables of documents but no piece of rows: its build was ended before that."""
+    return TABLE in manifest.node_types and PIECE not in format.read_pointer(path).pieces
+
+
 def open_rows(graph: Graph) -> Graph | None:
-    """Return the rows of a graph of documents as a graph, or None without tables. Raises `NotAGraph` for damage."""
+    """Return the rows of a graph of documents as a graph, or None without any. Raises `NotAGraph` for damage."""
     folder = pieces.piece(graph.path, PIECE)
-    if folder is None:
+    if folder is None or not (folder / format.MANIFEST).exists():
         return None
     try:
         manifest = format.parse_manifest((folder / format.MANIFEST).read_bytes())

@@ -28,9 +28,9 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.intake import Intake, Shelf
-from orienteer.ingest.documents.join.increment import ChangedNodes, Increment, NameIncrement
+from orienteer.ingest.documents.join.increment import ChangedNodes, NameIncrement, link_change, new_order_edges
 from orienteer.ingest.documents.join.shelved import Shelved
-from orienteer.ingest.documents.join.weaver import batches, weights_of
+from orienteer.ingest.documents.join.weaver import batches, greatest_weights
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.files import File, Listing, SkippedFile, listing, sort
@@ -166,25 +166,22 @@ class Amendment:
 
     def counts(self, changed: ChangedNodes) -> dict[str, int]:
         """Return how many documents, chunks and segments of tables there are after a change, as a report has them."""
-        types, is_gone = self._graph.arrays.types, np.zeros(len(self.shelved.rows), np.bool_)
-        is_gone[changed.gone] = True
-        kinds = [types.nodes[number] for number in self._graph.arrays.node_types[self.shelved.rows[~is_gone]].tolist()]
+        types, stays = self._graph.arrays.types, changed.staying(self.shelved)
+        kinds = [types.nodes[number] for number in self._graph.arrays.node_types[self.shelved.rows[stays]].tolist()]
         kinds += [node.type for node in changed.new]
-        marks = [mark for mark, gone in zip(self.shelved.marks, is_gone.tolist(), strict=True) if not gone]
-        ids = [node_id for node_id, gone in zip(self.shelved.ids, is_gone.tolist(), strict=True) if not gone]
-        alone = sum(mark.is_part and mark.document == node_id for mark, node_id in zip(marks, ids, strict=True))
+        staying = [(self.shelved.marks[at], self.shelved.ids[at]) for at in np.flatnonzero(stays).tolist()]
+        alone = sum(mark.is_part and mark.document == node_id for mark, node_id in staying)
         alone += sum(node.type != DOCUMENT and "document" not in node.properties for node in changed.new)
         counts = Counter(kinds)
         return {"documents": counts[DOCUMENT] + alone, "chunks": counts[CHUNK], "tables": counts[TABLE]}
 
     def revision(self, changed: ChangedNodes) -> tuple[Revision, NameIncrement | None]:
         """Return the change of the graph, and that of its names if it has any."""
-        increment = Increment(self._graph, self.shelved, changed, self._config)
-        links = increment.link_change()
-        edges: list[EdgeBatch] = [*batches(increment.order_edges()), *batches(links.edges)]
+        links = link_change(self.shelved, changed)
+        edges: list[EdgeBatch] = [*batches(new_order_edges(changed)), *batches(links.edges)]
         names = None
         if self._names is not None:
-            names = NameIncrement(self._graph, self.shelved, changed, self._names, self._config)
+            names = NameIncrement(self.shelved, changed, self._names, self._config)
             found = list(names.edges())
             edges += batches(edge for edge in found if isinstance(edge, Edge))
             edges += [batch for batch in found if isinstance(batch, EdgeBatch)]
@@ -293,14 +290,6 @@ def _read(
     intake.fill(shelf, Listing(tuple(files.touched), files.skipped))
     intake.refuse(shelf, strict=update.is_strict, is_part=True)
     return intake, shelf
-
-
-def greatest_weights(before: dict[str, float], edges: Iterable[EdgeBatch]) -> dict[str, float]:
-    """Return the greatest weight of each type: of the edges before, also of those that went, and of those that come."""
-    greatest = dict(before)
-    for kind, weight in chain.from_iterable(map(weights_of, edges)):
-        greatest[kind] = max(greatest.get(kind, 0.0), weight)
-    return greatest
 
 
 def _names_beside(graph: Graph) -> incidence.NameIncidence | None:

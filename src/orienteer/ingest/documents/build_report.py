@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from orienteer.display import counted
 from orienteer.ingest import bounds
-from orienteer.ingest.documents.cut.metadata import CostEstimate
+from orienteer.ingest.documents.cut.replies import CostEstimate
 from orienteer.ingest.documents.read.files import SkippedFile
 from orienteer.ingest.extraction.records import ExtractionSummary
 from orienteer.records import Record, Usage
@@ -117,10 +117,3 @@ def _skipped(skipped: Sequence[SkippedFile], *, is_verbose: bool) -> list[str]:
     """Return a line a reason, with its first files; all of them where more is asked for."""
     groups = bounds.grouped(skipped, (), kept=None)
     return bounds.lines(groups, most=None, named=None if is_verbose else SHOWN)
-
-
-def edge_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return edge types by how many there are, most first."""
-    return dict(
-        sorted(((name, count) for name, count in counts.items() if count), key=lambda pair: (-pair[1], pair[0]))
-    )

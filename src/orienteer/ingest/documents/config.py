@@ -67,8 +67,6 @@ class BuildConfig(Options):
     """Edges to names that stand beside it, the strongest of each name, where there is no model."""
     synonyms: bool = False
     """Join entities whose names mean nearly the same, where there is an embedder: it embeds every name."""
-    gold: bool = False
-    """Extract, besides, a data set's own triples: 2WikiMultiHopQA's evidences, which are gold of its questions."""
     vectors: tuple[str, ...] = ()
     """Node types that get vectors; all where none is given. Facts are many."""
     faithful: bool = False
@@ -102,8 +100,6 @@ class BuildConfig(Options):
 
     def check_use(self, form: str | None, *, has_model: bool, has_embedder: bool) -> None:
         """Raise `BadOption` where an option would say nothing, given the form of the extraction if there is one."""
-        if self.gold and form is None:
-            raise BadOption("gold triples are extracted: say --extract triples, or leave gold out")
         if (self.entity_types or self.gleanings) and (form is None or not has_model):
             raise BadOption("entity_types and gleanings need a model that extracts: give --extract and --model")
         if self.synonyms and (form is None or not has_embedder):

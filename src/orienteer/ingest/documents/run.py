@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,25 +17,24 @@ from orienteer.graph.embedding import embed_graph
 from orienteer.graph.format import Manifest, is_graph
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.amendment import Update, amend
-from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport, edge_counts
+from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport
 from orienteer.ingest.documents.config import BuildConfig, Chunking
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
-from orienteer.ingest.documents.cut.metadata import CONCURRENCY, Annotator
-from orienteer.ingest.documents.cut.replies import ReplyCache
+from orienteer.ingest.documents.cut.metadata import Annotator, MetadataForm
+from orienteer.ingest.documents.cut.replies import CONCURRENCY, NodeForm, NodeReader, ReplyCache
 from orienteer.ingest.documents.embedder import CachedEmbedder
 from orienteer.ingest.documents.intake import Intake, Shelf, Watch
 from orienteer.ingest.documents.join.weaver import Weaver
-from orienteer.ingest.documents.plots import write_plots
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe, settle
 from orienteer.ingest.documents.so_far import HearInterim, SoFar, Unwoven, is_unwoven
 from orienteer.ingest.documents.table_rows import publish_rows
-from orienteer.ingest.extraction.by_model import ChunkReader, Form, ModelExtractor, ReplyForm, types_of
+from orienteer.ingest.extraction.by_model import PACKAGE, Form, ModelExtractor, ReplyForm, types_of
 from orienteer.ingest.extraction.extraction import Extractor
-from orienteer.ingest.extraction.gold import gold_of
 from orienteer.ingest.provenance import describe_build, settled
 from orienteer.ingest.report import peak_bytes
+from orienteer.llm.conversation import prompt_of
 from orienteer.options import Options
 from orienteer.records import Usage
 
@@ -67,8 +67,6 @@ class BuildOptions(Options):
     """Patterns of the files that are read, as in a `.gitignore`; they win over it, and read what is hidden."""
     exclude: tuple[str, ...] = ()
     """Patterns of files and folders that are not read. An update goes on with those of its graph."""
-    plots: Path | None = None
-    """Where a page of figures of the similarities goes; none is written where there is no path."""
     config: BuildConfig | None = None
     """Without one `BuildConfig()`; `BuildConfig.extracting()` where chunks are cut by tokens for extraction.
 
@@ -165,7 +163,7 @@ class _Build:
 
     def _amended(self, sources: Sequence[Path], target: Path) -> BuildReport | None:
         """Make the graph out of the one before, from what has changed; None where all edges are to be made anew."""
-        if self._embedder is not None or self._model is not None or self._options.plots is not None:
+        if self._embedder is not None or self._model is not None:
             return None
         update = Update(sources, self._recipe, self._stage, self._progress, is_strict=self._options.strict)
         amended = amend(target, update)
@@ -188,7 +186,7 @@ class _Build:
             **survey,
             nodes=manifest.nodes,
             edges=sum(edges.values()),
-            edge_types=edge_counts(edges),
+            edge_types=dict(sorted(filter(itemgetter(1), edges.items()), key=lambda pair: (-pair[1], pair[0]))),
             chunking=recipe.chunking,
             notes=tuple(notes),
             stages={name: round(seconds, 3) for name, seconds in self._seconds.items()},
@@ -216,14 +214,9 @@ class _Build:
                 intake = self._read(sources, recipe, previous, shelf, watch)
             annotator = self._annotator(recipe)
             if annotator is not None:
-                self._progress(annotator.estimate(shelf, annotator.model.price).render(annotator.model.name), 0)
-                read, shelf = shelf, Shelf(stack.enter_context(_scratch(target)))
-                with self._stage("metadata"):
-                    for node in annotator.annotated(read):
-                        shelf.add([node])
-            extractor = self._extractor(recipe, intake.sources, shelf)
-            is_measured = options.plots is not None
-            weaver = Weaver(builder, shelf, recipe.config, progress=self._progress, is_measured=is_measured)
+                shelf = self._described(annotator, shelf, stack.enter_context(_scratch(target)))
+            extractor = self._extractor(recipe, shelf)
+            weaver = Weaver(builder, shelf, recipe.config, progress=self._progress)
             self._weave(weaver, extractor, shelf)
             notes = [
                 *recipe.notes,
@@ -237,8 +230,7 @@ class _Build:
                 greatest_weights=weaver.greatest,
                 notes=[*notes, *intake.notes],
             )
-            gold = None if extractor is None else extractor.gold
-            builder.describe(settled(origin if gold is None else {**origin, **gold.provenance}))
+            builder.describe(settled(origin))
             with self._stage("indexes"):
                 manifest = builder.publish() if extractor is None else extractor.publish(builder)
         if extractor is None:  # else its entities are the names
@@ -250,8 +242,6 @@ class _Build:
             notes += self._embed(recipe.config, target)
         if previous is not None and previous.had_vectors and self._embedder is None:
             notes.append(VECTORS_GONE)
-        if options.plots is not None and weaver.similarity is not None:
-            write_plots(weaver.similarity, options.plots, title=target.name)
         by_model = None if extractor is None else extractor.by_model
         payers = [payer for payer in (annotator, by_model) if payer is not None]
         return self._report(
@@ -281,16 +271,16 @@ class _Build:
                 **intake.survey,
                 notes=(*recipe.notes, *intake.notes),
                 model=None if self._model is None else self._model.name,
-                metadata=None if annotator is None else annotator.estimate(shelf, price),
-                extraction=None if by_model is None else by_model.estimate(shelf, price),
+                metadata=None if annotator is None else annotator.reader.estimate(shelf, price),
+                extraction=None if by_model is None else by_model.reader.estimate(shelf, price),
             )
 
     # ------------------------------------------------------------------------------------------------------- stages
 
     def _recipe(self, previous: Previous | None) -> BuildRecipe:
-        """Settle the options. Raises `BadOption`, and early for a page of figures that cannot be written."""
-        options, path = self._options, self._options.plots
-        recipe = settle(
+        """Settle the options. Raises `BadOption`."""
+        options = self._options
+        return settle(
             options.chunks,
             options.extract,
             options.config,
@@ -300,13 +290,6 @@ class _Build:
             embedder=self._embedder,
             model=self._model,
         )
-        if path is None:
-            return recipe
-        if self._embedder is None or not recipe.config.similar:
-            raise BadOption("plots are of similarities: they need an embedder, and similar=true")
-        if path.suffix.lower() not in (".html", ".htm") or path.is_dir() or not path.parent.is_dir():
-            raise BadOption(f"plots: {path} is not a file in an existing folder: name one, such as figures.html")
-        return recipe
 
     def _read(
         self,
@@ -338,25 +321,34 @@ class _Build:
         """Return what has the model write metadata; None if it writes none."""
         if self._model is None or not recipe.is_described:
             return None
-        return Annotator(self._model, self._replies(), self._progress, self._concurrency, self._executor)
+        return Annotator(self._reader(MetadataForm()), self._concurrency, self._progress, self._executor)
+
+    def _described(self, annotator: Annotator, read: Shelf, folder: Path) -> Shelf:
+        """Say what metadata costs, and put the nodes with it on a shelf of their own. Raises `ModelError`."""
+        estimate = annotator.reader.estimate(read, annotator.model.price)
+        self._progress(estimate.render(annotator.model.name), 0)
+        shelf = Shelf(folder)
+        with self._stage("metadata"):
+            for node in annotator.annotated(read):
+                shelf.add([node])
+        return shelf
 
     def _model_extractor(self, recipe: BuildRecipe) -> ModelExtractor | None:
         """Return what has the model extract; None if nothing is extracted, or statistics do it."""
         if recipe.extract is None or self._model is None:
             return None
         form = ReplyForm(recipe.extract, types_of(recipe.config.entity_types))
-        reader = ChunkReader(form, self._model, self._replies(), recipe.config.gleanings)
-        return ModelExtractor(reader, self._concurrency, self._progress, self._executor)
+        again = prompt_of("again", PACKAGE).system if recipe.config.gleanings else ""
+        return ModelExtractor(self._reader(form, again), self._concurrency, self._progress, self._executor)
 
-    def _extractor(self, recipe: BuildRecipe, sources: Sequence[Path], shelf: Shelf) -> Extractor | None:
+    def _extractor(self, recipe: BuildRecipe, shelf: Shelf) -> Extractor | None:
         """Return what extracts from the shelf, and tell what that would take; None if nothing is extracted."""
         if recipe.extract is None:
             return None
         by_model = self._model_extractor(recipe)
         if by_model is not None:
-            self._progress(by_model.estimate(shelf, by_model.model.price).render(by_model.model.name), 0)
-        gold = gold_of(sources, shelf) if recipe.config.gold else None
-        return Extractor(recipe.extract, recipe.config, by_model, self._progress, gold)
+            self._progress(by_model.reader.estimate(shelf, by_model.model.price).render(by_model.model.name), 0)
+        return Extractor(recipe.extract, recipe.config, by_model, self._progress)
 
     def _weave(self, weaver: Weaver, extractor: Extractor | None, shelf: Shelf) -> None:
         """Add the nodes of the shelf and what is extracted from them, then all edges, to the graph."""
@@ -397,9 +389,10 @@ class _Build:
     def _concurrency(self) -> int:
         return int(getattr(self._model, "concurrency", CONCURRENCY))
 
-    def _replies(self) -> ReplyCache:
-        assert self._cache is not None  # asked for where there is a model
-        return ReplyCache(self._cache / REPLIES)
+    def _reader(self, form: NodeForm, again: str = "") -> NodeReader:
+        assert self._model is not None
+        assert self._cache is not None  # a model needs one
+        return NodeReader(form, self._model, ReplyCache(self._cache / REPLIES), again)
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:

@@ -50,27 +50,35 @@ _MOST_ALIKE = 1_000
 
 
 def publish_rows(target: Path) -> list[str]:
-    """Publish the rows of a graph's tables as a piece of it, if there are any; return notes on rows that are left out.
+    """Publish the rows of a graph's tables as a piece of it; return notes on rows that are left out.
 
+    The piece is empty if no table can be asked. A missing piece then means that the build ended before this step.
     Raises `GraphBusy`.
     """
     graph = Graph.open(target)
-    tables = [table for table in tables_of(graph) if table.is_askable]
-    if not tables:
+    if TABLE not in graph.arrays.types.nodes:
         return []
-    with tempfile.TemporaryDirectory(prefix="orienteer-") as scratch:
-        folder, made = Path(scratch, "tables"), Path(scratch, "graph")
-        folder.mkdir()
-        try:
+    tables = [table for table in tables_of(graph) if table.is_askable]
+    left_out, notes = Counter[str](), list[str]()
+
+    def write(work: Path) -> None:
+        # Within the graph, where the next writer removes what a killed one left: it is people's text.
+        with tempfile.TemporaryDirectory(dir=work) as scratch:
+            folder, made = Path(scratch, "tables"), Path(scratch, "graph")
+            folder.mkdir()
             specs = tuple(TableSpec(path=table.written(folder), columns={"id": table.place}) for table in tables)
-            report = import_graph([folder], made, options=ImportOptions(nodes=specs))
-        except BadInput as error:
-            return [f"tables are read as passages alone: {error}"]
-        publish_piece(target, PIECE, lambda work: write_rows(made, work))
-    left_out = Counter({cut.reason: cut.count for cut in report.dropped})
-    for table in tables:
+            try:
+                report = import_graph([folder], made, options=ImportOptions(nodes=specs))
+            except BadInput as error:
+                notes.append(f"tables are read as passages alone: {error}")
+                return
+            write_rows(made, work)
+        left_out.update({cut.reason: cut.count for cut in report.dropped})
+
+    publish_piece(target, PIECE, write if tables else lambda work: None)
+    for table in tables if not notes else ():
         left_out += table.left_out
-    return [
+    return notes + [
         f"rows of tables in documents: left out {count:,}: {MEANING.get(reason, reason)}"
         for reason, count in left_out.items()
     ]

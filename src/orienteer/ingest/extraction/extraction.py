@@ -14,7 +14,6 @@ import numpy as np
 
 from orienteer.display import counted
 from orienteer.graph.builder import GraphBuilder, Progress
-from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.format import Manifest
 from orienteer.graph.names import CorpusNames, parts_of
 from orienteer.graph.reserved import CO_OCCURS, DOCUMENT, READ, SYNONYM
@@ -22,7 +21,6 @@ from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.intake import Shelf
 from orienteer.ingest.documents.join.weaver import Weaver, batches
 from orienteer.ingest.extraction.by_model import Form, ModelExtractor
-from orienteer.ingest.extraction.gold import GoldTriples
 from orienteer.ingest.extraction.merger import (
     CoOccurrences,
     Key,
@@ -39,10 +37,9 @@ from orienteer.ingest.extraction.records import (
     ExtractionSummary,
     Member,
     Statement,
-    fact,
     folded,
 )
-from orienteer.records import Node
+from orienteer.records import Edge, Node
 from orienteer.text.proper_names import key_of, most_chunks, without_bracket
 
 if TYPE_CHECKING:
@@ -55,16 +52,9 @@ SYMMETRIC = frozenset({CO_OCCURS, SYNONYM})
 class Extractor:
     """Extracts from the chunks of a shelf."""
 
-    def __init__(
-        self,
-        form: Form,
-        config: BuildConfig,
-        by_model: ModelExtractor | None,
-        progress: Progress,
-        gold: GoldTriples | None = None,
-    ) -> None:
+    def __init__(self, form: Form, config: BuildConfig, by_model: ModelExtractor | None, progress: Progress) -> None:
         """Without `by_model`, extract by statistics of the corpus."""
-        self.gold, self.by_model = gold, by_model
+        self.by_model = by_model
         self._form, self._config, self._progress = form, config, progress
         self._merger = Merger()
         self._statistics: StatisticalExtractor | None = None
@@ -78,18 +68,17 @@ class Extractor:
         else:
             self._statistics = StatisticalExtractor(shelf, weaver.names, self._form, self._config)
             self._statistics.into(self._merger, self._progress)
-        if self.gold is not None:
-            self.gold.into(self._merger)
-        weaver.add_extracted_nodes(self._merger.nodes)
+        for node in self._merger.nodes(weaver.builder.has):
+            weaver.builder.add_node(node)
 
     def add_edges(self, weaver: Weaver, embedder: Embedder | None) -> None:
         """Add the edges of the entities and facts; call it after all nodes are added."""
-        edges: Iterator[EdgeBatch] = batches(self._merger.edges(self._chunks))
+        edges = self._merger.edges(self._chunks)
         if self._statistics is not None:
             edges = chain(edges, self._statistics.edges(self._merger))
         if self._config.synonyms and embedder is not None:
             edges = chain(edges, synonym_edges(self._merger.named(), embedder, self._progress))
-        weaver.add_extracted_edges(edges, symmetric=SYMMETRIC)
+        weaver.add_extracted_edges(batches(edges), symmetric=SYMMETRIC)
 
     def publish(self, builder: GraphBuilder) -> Manifest:
         """Publish the graph. Labels of edge types are their first spellings; word statistics count texts alone."""
@@ -113,7 +102,6 @@ class Extractor:
         """Return the notes for a person."""
         report = self.report
         notes = [reject.render() for reject in report.rejected]
-        notes += [] if self.gold is None else [self.gold.note]
         if report.failed:
             notes.append(
                 f"nothing extracted from {counted(len(report.failed), 'chunk')}: the model's reply was not an object "
@@ -208,7 +196,7 @@ class StatisticalExtractor:
             if number % _EVERY == 0:
                 progress("finding what stands together", number)
 
-    def edges(self, merger: Merger) -> Iterator[EdgeBatch]:
+    def edges(self, merger: Merger) -> Iterator[Edge]:
         """Return the edges of names that occur together; call it after the nodes are made."""
 
         @cache
@@ -230,7 +218,7 @@ class StatisticalExtractor:
             topic = () if about is None else (Member(self._written[about], role=TOPIC),)
             members = (*topic, *map(self._member, names))
             if len(members) > 1:
-                yield fact(start + text, members)
+                yield Statement(start + text, members)
             return
         if about is not None:
             first = spans[0]
@@ -244,9 +232,9 @@ class StatisticalExtractor:
         """Yield the statement of two names in a row."""
         members = tuple(map(self._member, ends))
         if self._form == "entities":
-            yield fact(start + whole, members)
+            yield Statement(start + whole, members)
         elif 0 < len(_WORD.findall(between)) <= MOST_BETWEEN:
-            yield fact(start + passage, members)
+            yield Statement(start + passage, members)
 
     def _member(self, number: int) -> Member:
         return Member(self._written[number])

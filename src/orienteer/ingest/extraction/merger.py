@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.builder import Progress
-from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.reserved import CO_OCCURS, FACT, MEMBER, MENTIONS, RELATED_TO, STATES, SYNONYM, TABLE, TITLED
+from orienteer.index.arrays import begins_of, runs
 from orienteer.ingest.extraction.records import (
     LONGEST_NAME,
     UNTYPED,
@@ -89,7 +89,6 @@ class _Fact:
 
 @dataclass(slots=True)
 class _Relation:
-    label: str
     weight: float = 0.0
     texts: dict[str, None] = field(default_factory=dict)
     keywords: dict[str, None] = field(default_factory=dict)
@@ -161,7 +160,7 @@ class Merger:
         fact.chunks.setdefault(chunk)
         _add_texts(fact.keywords, statement.keywords)
         if statement.edge:
-            relation = self._relations.setdefault((keys[0], statement.edge, keys[1]), _Relation(statement.label))
+            relation = self._relations.setdefault((keys[0], statement.edge, keys[1]), _Relation())
             # A chunk that says it twice is one witness.
             if chunk not in relation.chunks:
                 relation.weight += statement.weight
@@ -172,12 +171,11 @@ class Merger:
     def _member(self, chunk: str, member: Member, here: dict[str, Key]) -> Key:
         """Return the entity of a member; add it unless the chunk has named it already."""
         name = folded(member.name)
-        if not member.type and name in here:
-            return here[name]
-        key = self._entity(chunk, ExtractedEntity(member.name, member.type))
-        assert key is not None  # `_fault` rejects such members
-        here.setdefault(name, key)
-        return key
+        if name not in here:
+            key = self._entity(chunk, ExtractedEntity(member.name))
+            assert key is not None  # `_fault` rejects such members
+            here[name] = key
+        return here[name]
 
     def id_of(self, key: Key) -> str:
         """Return the id of an entity; call it after `nodes`."""
@@ -233,17 +231,18 @@ class Merger:
                 {**keywords, "sources": list(relation.chunks)},
             )
 
-    def named(self) -> list[EntityName]:
-        """Return the ids and names of the entities; call it after `nodes`."""
-        return [EntityName(self._ids[key], entity.name) for key, entity in self._entities.items()]
+    def named(self) -> dict[str, str]:
+        """Return the names of the entities by id; call it after `nodes`."""
+        return {self._ids[key]: entity.name for key, entity in self._entities.items()}
 
     def labels(self) -> dict[str, str]:
         """Return the first spelling of each edge type whose name differs from it."""
         labels: dict[str, str] = {}
         edge_types = self._edge_types()
         for (_, kind, _), relation in self._relations.items():
-            if relation.label and relation.label != kind and kind in edge_types:
-                labels.setdefault(kind, relation.label)
+            label = next(iter(relation.texts), "")
+            if kind in edge_types and kind != RELATED_TO and label != kind:
+                labels.setdefault(kind, label)
         return labels
 
     def _edge_types(self) -> frozenset[str]:
@@ -287,7 +286,6 @@ MOST_OF_CHUNK = 60
 LONGEST_BETWEEN = 200
 """The longest text between two names that is kept, in characters."""
 _SHIFT = 32
-_BATCH = 20_000
 LEAST_COSINE = 0.8
 """HippoRAG 2's code."""
 NEAR = 100
@@ -390,36 +388,26 @@ class CoOccurrences:
             self._parts.extend([part] * len(codes))
             self._weights.extend([weight] * len(codes))
 
-    def edges(self, id_of: Callable[[int], str], chunks: Sequence[str]) -> Iterator[EdgeBatch]:
+    def edges(self, id_of: Callable[[int], str], chunks: Sequence[str]) -> Iterator[Edge]:
         """Yield the strongest pairs as edges, given the ids of nodes and of chunks by number."""
-        codes, parts = np.array(self._codes, np.int64), np.array(self._parts, np.int32)
-        order = np.lexsort((parts, codes))
-        # Chunks, pair after pair.
-        parts = parts[order]
-        pairs, begins = np.unique(codes[order], return_index=True)
-        weights = np.add.reduceat(np.array(self._weights)[order], begins) if len(pairs) else np.zeros(0)
-        ends = np.append(begins, len(codes))[1:]
+        order = np.lexsort((self._parts, self._codes))
+        pairs, counts = runs(np.array(self._codes, np.int64)[order])
+        begins, parts = begins_of(counts), np.array(self._parts, np.int32)[order]  # chunks, pair after pair
+        weights = np.add.reduceat(np.array(self._weights)[order], begins[:-1]) if len(pairs) else np.zeros(0)
         # Equal weights are ordered by number: the graph must not depend on the order of the chunks.
-        first_ends, second_ends = pairs >> _SHIFT, pairs & (1 << _SHIFT) - 1
-        names = np.concatenate([first_ends, second_ends])
+        names = np.concatenate([pairs >> _SHIFT, pairs & (1 << _SHIFT) - 1])
         ranked = np.lexsort((np.tile(pairs, 2), -np.tile(weights, 2), names))
         group = names[ranked]
-        starts = np.searchsorted(group, group, "left")
-        first = ranked[np.arange(len(ranked)) - starts < self._most]
-        strongest = np.unique(first % max(1, len(pairs)))
-        for low in range(0, len(strongest), _BATCH):
-            here = strongest[low : low + _BATCH].tolist()
-            extras: list[dict[str, JsonValue]] = []
-            for at in here:
-                sources: list[JsonValue] = [chunks[part] for part in parts[begins[at] : ends[at]].tolist()]
-                extras.append({"weight": float(weights[at]), "properties": {"sources": sources}})
-                if between := self._between.get(int(pairs[at])):
-                    extras[-1]["text"] = between
-            yield EdgeBatch(
-                sources=[id_of(code >> _SHIFT) for code in pairs[here].tolist()],
-                types=[CO_OCCURS] * len(here),
-                targets=[id_of(code & (1 << _SHIFT) - 1) for code in pairs[here].tolist()],
-                extras=extras,
+        first = ranked[np.arange(len(ranked)) - np.searchsorted(group, group, "left") < self._most]
+        for at in np.unique(first % max(1, len(pairs))).tolist():
+            code = int(pairs[at])
+            yield Edge(
+                id_of(code >> _SHIFT),
+                CO_OCCURS,
+                id_of(code & (1 << _SHIFT) - 1),
+                self._between.get(code, ""),
+                float(weights[at]),
+                {"sources": [chunks[part] for part in parts[begins[at] : begins[at + 1]].tolist()]},
             )
 
 
@@ -431,19 +419,12 @@ def _code(name: int, other: int) -> int:
 # ------------------------------------------------------------------------------------------------------------ synonyms
 
 
-class EntityName(NamedTuple):
-    """An entity."""
-
-    id: str
-    name: str
-
-
-def synonym_edges(entities: Sequence[EntityName], embedder: Embedder, progress: Progress) -> Iterator[EdgeBatch]:
-    """Yield the edges between similar names, each pair once, from the earlier entity to the later."""
-    named = [entity for entity in entities if sum(map(str.isalnum, entity.name)) >= LEAST_CHARACTERS]
+def synonym_edges(entities: Mapping[str, str], embedder: Embedder, progress: Progress) -> Iterator[Edge]:
+    """Yield the edges between similar names, given by id, each pair once, from the earlier entity to the later."""
+    named = {entity: name for entity, name in entities.items() if sum(map(str.isalnum, name)) >= LEAST_CHARACTERS}
     if not named:
         return
-    names, parts = [entity.name for entity in named], list[NDArray[np.float32]]()
+    ids, names, parts = list(named), list(named.values()), list[NDArray[np.float32]]()
     for low in range(0, len(names), _EMBEDDED):
         parts.append(np.asarray(embedder.embed(names[low : low + _EMBEDDED], kind="document"), np.float32))
         progress("embedding names", low + len(parts[-1]))
@@ -451,21 +432,13 @@ def synonym_edges(entities: Sequence[EntityName], embedder: Embedder, progress: 
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors = np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), np.float32)
     # 1969 and 1968 are similar to every embedder: names with different numbers are never joined.
-    digits = [_DIGITS.findall(entity.name) for entity in named]
-    for low in range(0, len(named), _ROWS):
+    digits = [_DIGITS.findall(name) for name in names]
+    for low in range(0, len(names), _ROWS):
         near = vectors[low : low + _ROWS] @ vectors.T  # (some names, names)
-        pairs = [
-            (low + row, other, float(near[row, other]))
-            for row in range(len(near))
-            for other in _nearest(near[row], low + row)
-            if digits[low + row] == digits[other]
-        ]
-        yield EdgeBatch(
-            sources=[named[place].id for place, _, _ in pairs],
-            types=[SYNONYM] * len(pairs),
-            targets=[named[other].id for _, other, _ in pairs],
-            extras=[{"weight": round(cosine, 4)} for _, _, cosine in pairs],
-        )
+        for place, cosines in enumerate(near, low):
+            for other in _nearest(cosines, place):
+                if digits[place] == digits[other]:
+                    yield Edge(ids[place], SYNONYM, ids[other], weight=round(float(cosines[other]), 4))
         progress("comparing names", low + len(near))
 
 

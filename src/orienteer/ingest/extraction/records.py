@@ -7,35 +7,17 @@ Unusable records are counted by reason, with examples (`Rejects`).
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from orienteer.display import counted
-from orienteer.graph.reserved import (
-    CO_OCCURS,
-    LINKS_TO,
-    MEMBER,
-    MENTIONS,
-    NEXT,
-    PART_OF,
-    RELATED_TO,
-    RESERVED,
-    SHARES_NAMES,
-    SIMILAR,
-    STATES,
-    SYNONYM,
-    TITLED,
-)
+from orienteer.graph.reserved import RELATED_TO, RESERVED, RESERVED_EDGES
 from orienteer.records import Record
 
 UNTYPED = "name"
 """The type of an entity without a known type."""
 _UNKNOWN = frozenset({"", "unknown", "none", "null", "other", "entity"})
-# Our own edge types; a predicate of the same name means something else.
-_OWN = frozenset(
-    [PART_OF, NEXT, LINKS_TO, MENTIONS, SHARES_NAMES, SIMILAR, TITLED, STATES, MEMBER, CO_OCCURS, SYNONYM]
-    + ["in_community"]
-)
 LONGEST_TYPE = 60
 """Characters of a type; anything longer is a sentence."""
 LONGEST_NAME = 300
@@ -63,8 +45,7 @@ class Member(NamedTuple):
     """An entity that a statement is about."""
 
     name: str
-    type: str = ""
-    """Empty means the type of the entity with this name in the same chunk, if there is one."""
+    """It means the entity with this name in the same chunk, if there is one; else one without a known type."""
     role: str = ""
     weight: float = 1.0
     """The importance of this entity in the statement."""
@@ -79,9 +60,8 @@ class Statement:
     members: tuple[Member, ...]
     edge: str | None = None
     """The type of the edge from the first member to the second; None for no edge, empty if the type has no word."""
-    label: str = ""
-    """The edge type as it was written."""
     edge_text: str = ""
+    """The predicate as written, or a description."""
     keywords: tuple[str, ...] = ()
     score: float | None = None
     """The extractor's confidence, or the importance of the statement."""
@@ -91,50 +71,30 @@ class Statement:
     """A short form; if empty, the names of the members."""
 
 
-def triple(
-    subject: str, predicate: str, target: str, *, text: str = "", types: tuple[str, str] = ("", "")
-) -> Statement:
-    """Return subject, predicate and object as a statement. Without `text` it is the three words in a row.
-
-    The type of the edge is the predicate in lower snake case, or `related_to` if that is too long.
-    """
-    written = " ".join(predicate.split())
-    kind = edge_type(written)
+def triple(subject: str, predicate: str, target: str) -> Statement:
+    """Return subject, predicate and object as a statement, whose edge has the predicate as its type."""
+    parts = [" ".join(part.split()) for part in (subject, predicate, target)]
     return Statement(
-        text=text or " ".join([*subject.split(), written, *target.split()]),
-        members=(Member(subject, types[0], SUBJECT), Member(target, types[1], OBJECT)),
-        edge=kind,
-        label=written if kind != RELATED_TO else "",
-        edge_text=written,
-        name=f"{' '.join(subject.split())} – {written} – {' '.join(target.split())}",
+        text=" ".join([*subject.split(), parts[1], *target.split()]),
+        members=(Member(subject, SUBJECT), Member(target, OBJECT)),
+        edge=edge_type(parts[1]),
+        edge_text=parts[1],
+        name=" – ".join(parts),
     )
 
 
 def relation(
-    source: str,
-    target: str,
-    description: str,
-    *,
-    keywords: tuple[str, ...] = (),
-    strength: float = 1.0,
-    types: tuple[str, str] = ("", ""),
+    source: str, target: str, description: str, *, keywords: tuple[str, ...] = (), strength: float = 1.0
 ) -> Statement:
     """Return a relation with a description instead of a predicate as a statement; its edge is `related_to`."""
     return Statement(
         text=description or f"{source} – {target}",
-        members=(Member(source, types[0], SUBJECT), Member(target, types[1], OBJECT)),
+        members=(Member(source, SUBJECT), Member(target, OBJECT)),
         edge=RELATED_TO,
         edge_text=description,
         keywords=keywords,
         weight=strength,
     )
-
-
-def fact(
-    text: str, members: tuple[Member, ...], *, score: float | None = None, keywords: tuple[str, ...] = ()
-) -> Statement:
-    """Return a sentence about any number of entities as a statement without an edge."""
-    return Statement(text=text, members=members, score=score, keywords=keywords)
 
 
 def folded(name: str) -> str:
@@ -158,7 +118,7 @@ def edge_type(predicate: str) -> str:
     kind = _snake(predicate)
     if len(kind) > LONGEST_TYPE:
         return RELATED_TO
-    return f"{kind}_relation" if kind in _OWN else kind
+    return f"{kind}_relation" if kind in RESERVED_EDGES else kind
 
 
 def _snake(text: str) -> str:
@@ -211,24 +171,19 @@ class Rejects:
     """Counts of unusable records by reason."""
 
     def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-        self._examples: dict[str, list[str]] = {}
+        self._counts: Counter[str] = Counter()
+        self._examples: defaultdict[str, list[str]] = defaultdict(list)
 
     def add(self, reason: str, record: object, chunk: str) -> None:
         """Count a record of a chunk."""
-        self._counts[reason] = self._counts.get(reason, 0) + 1
-        examples = self._examples.setdefault(reason, [])
-        if len(examples) < SHOWN:
+        self._counts[reason] += 1
+        if self._counts[reason] <= SHOWN:
             text = str(record)
-            examples.append(f"{chunk}: {text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}")
-
-    def __len__(self) -> int:
-        return sum(self._counts.values())
+            self._examples[reason].append(f"{chunk}: {text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}")
 
     def by_reason(self) -> tuple[Reject, ...]:
         """Return the counts, the most frequent reason first."""
-        order = sorted(self._counts, key=lambda reason: (-self._counts[reason], reason))
         return tuple(
-            Reject(reason=reason, count=self._counts[reason], examples=tuple(self._examples[reason]))
-            for reason in order
+            Reject(reason=reason, count=count, examples=tuple(self._examples[reason]))
+            for reason, count in sorted(self._counts.items(), key=lambda pair: (-pair[1], pair[0]))
         )

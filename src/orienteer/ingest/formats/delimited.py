@@ -69,10 +69,10 @@ class DelimitedText:
         if self._dialect is None:
             return layout_of(path, self._encoding)
         with opened_text(path) as text:
-            first = next(_rows_of(path, text, measured(text), self._dialect), RowRecord(1, []))
+            first = next(rows_of(path, text, measured(text), self._dialect), RowRecord(1, []))
         if first.fault:
             raise BadInput(f"{path}, line 1: {first.fault}; write the table again with its quotes doubled")
-        return TextLayout(UTF8, self._dialect, TableShape(1, tuple(first.cells)), 0, "")
+        return TextLayout(UTF8, self._dialect, TableShape(1, tuple(first.cells)))
 
 
 class _Rows:
@@ -87,7 +87,7 @@ class _Rows:
         if header:
             self._names = named(first, path) if is_exact else checked(column_names(first), path)
         self._sieve = None if is_exact else RowSieve(path, self._shape, drop, self._header)
-        self._line, self._byte, self._is_end = layout.skipped, 0, False
+        self._line, self._byte, self._is_end = self._shape.line - 1, 0, False
         """How far it has been read."""
 
     def batches(self, rows: int) -> Iterator[Batch]:
@@ -104,7 +104,7 @@ class _Rows:
         The rows before those that are read one by one may be its end, with totals: the last two blocks are held back.
         """
         with opened(self._path, has_lines=True) as raw:
-            above = [raw.readline(MOST_RECORD) for _ in range(self._layout.skipped)]
+            above = [raw.readline(MOST_RECORD) for _ in range(self._line)]
             if any(b"\r" in line.removesuffix(b"\r\n") for line in above):
                 return  # lines that end with CR alone
             if not above and raw.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
@@ -166,9 +166,9 @@ class _Rows:
         """Read row by row what is left."""
         layout, width = self._layout, 0 if self._sieve is None else self._shape.width
         with opened_text(self._path, encoding=layout.encoding, after=self._byte) as text:
-            lines = text if self._byte else islice(text, layout.skipped, None)
-            found = _rows_of(self._path, lines, measured(text), self._dialect, before=self._line, width=width)
-            if self._header and self._line == layout.skipped:
+            lines = text if self._byte else islice(text, self._line, None)
+            found = rows_of(self._path, lines, measured(text), self._dialect, before=self._line, width=width)
+            if self._header and self._line < self._shape.line:
                 next(found, None)
             kept = self._exact(found) if self._sieve is None else self._sieve.rows(found)
             yield from batched(((row.line, row.cells) for row in kept), self._names, rows, self._drop)
@@ -184,7 +184,7 @@ class _Rows:
                 yield row
 
 
-def _rows_of(
+def rows_of(
     path: Path, lines: Iterable[str], text: MeasuredBytes, dialect: FieldDialect, *, before: int = 0, width: int = 0
 ) -> Iterator[RowRecord]:
     """Yield the rows of a text. Raises `BadInput` while one that is too large is read.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 from orienteer.display import counted
 from orienteer.graph.builder import GraphBuilder
 from orienteer.ingest.bounds import MOST_HELD
-from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, is_sparse, shown
+from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, full_parts, shown
 from orienteer.ingest.report import EMPTY_ID, Tally
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.values import numeric
@@ -84,9 +84,6 @@ class EdgeElement(NamedTuple):
     line: int
 
 
-Element = TypeVar("Element", NodeElement, EdgeElement)
-
-
 class ElementSource:
     """What is known of a file, or of a database, before its first node or edge."""
 
@@ -157,9 +154,13 @@ class ElementGraph(ABC):
 
     def __init__(self, builder: GraphBuilder) -> None:
         self.builder = builder
-        self._nodes, self._edges = _Waiting[NodeElement](NODE_ROWS), _Waiting[EdgeElement](EDGE_ROWS)
+        self._nodes: list[NodeElement] = []
+        self._edges: list[EdgeElement] = []
+        """The elements that wait."""
         self._ids: set[str] = set()
-        """Of the nodes that wait."""
+        """The ids of the nodes that wait."""
+        self._size = 0
+        """The characters of their texts."""
 
     @abstractmethod
     def add_nodes(self, elements: Sequence[NodeElement]) -> None:
@@ -181,43 +182,18 @@ class ElementGraph(ABC):
         """Add a node, or an edge whose nodes were added before."""
         if isinstance(element, NodeElement):
             self._ids.add(element.id)
-            if self._nodes.add(element):
-                self._flush_nodes()
-        elif self._edges.add(element):
+            self._nodes.append(element)
+        else:
+            self._edges.append(element)
+        self._size += sum([len(value) for value in element.fields.values() if isinstance(value, str)])
+        if len(self._nodes) == NODE_ROWS or len(self._edges) == EDGE_ROWS or self._size > MOST_HELD:
             self.flush()
 
     def flush(self) -> None:
         """Add the nodes and the edges so far."""
-        self._flush_nodes()
-        if elements := self._edges.taken():
-            self.add_edges(elements)
-
-    def _flush_nodes(self) -> None:
-        if elements := self._nodes.taken():
-            self.add_nodes(elements)
+        for part in full_parts([node.fields for node in self._nodes]):
+            self.add_nodes(self._nodes[part])
+        for part in full_parts([edge.fields for edge in self._edges]):
+            self.add_edges(self._edges[part])
+        self._nodes, self._edges, self._size = [], [], 0
         self._ids.clear()
-
-
-class _Waiting(Generic[Element]):
-    """Elements that wait to become a batch, in which each has a cell for each attribute of any."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self.taken()
-
-    def add(self, element: Element) -> bool:
-        """Add an element; return whether there are enough for a batch, in number, by texts or by cells."""
-        self._elements.append(element)
-        self._names |= element.fields.keys()
-        self._filled += len(element.fields)
-        self._size += sum([len(value) for value in element.fields.values() if isinstance(value, str)])
-        is_full = len(self._elements) == self._most or self._size > MOST_HELD
-        return is_full or is_sparse(len(self._names) * len(self._elements), self._filled)
-
-    def taken(self) -> list[Element]:
-        """Return the elements, and begin anew."""
-        elements = getattr(self, "_elements", [])
-        self._elements: list[Element] = []
-        self._names: set[str] = set()
-        self._filled = self._size = 0
-        return elements

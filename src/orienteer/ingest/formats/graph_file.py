@@ -9,10 +9,9 @@ and the ends of edges. Ids of edges say nothing that their ends do not, and are 
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, compress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -60,16 +59,17 @@ class GraphFile:
         if first is None:
             return Labels()  # the importer refuses a graph without nodes
         graph = self._graph(reader, builder)
-        late, number = array("q"), 0
+        late = bytearray()  # for each edge whether one of its nodes comes after it
         for element in chain((first,), elements):
             if isinstance(element, EdgeElement):
-                number += 1
-                if not (graph.has(element.source) and graph.has(element.target)):
-                    late.append(number)
+                late.append(not (graph.has(element.source) and graph.has(element.target)))
+                if late[-1]:
                     continue
             graph.add(element)
-        for edge in self._numbered(late):
-            graph.add(edge)
+        if any(late):
+            again = self._reader(Tally()).elements()  # the first reading has counted what it drops
+            for edge in compress((element for element in again if isinstance(element, EdgeElement)), late):
+                graph.add(edge)
         reader.typed.tell(self.tally, self.file)
         return graph.finish()
 
@@ -87,16 +87,6 @@ class GraphFile:
         if columns.roles or columns.private or columns.explode:
             raise BadOption(f"{self.file} is an export of a graph, and read as it is: leave out the options of columns")
         return ExportedGraph(self.file, reader.meta, builder)
-
-    def _numbered(self, numbers: array[int]) -> Iterator[EdgeElement]:
-        """Read the file again for the edges of these numbers, counted from 1 and rising."""
-        if numbers:
-            elements = self._reader(Tally()).elements()  # the first reading has counted what it drops
-            edges = (element for element in elements if isinstance(element, EdgeElement))
-            before = 0
-            for number in numbers:
-                yield from islice(edges, number - before - 1, number - before)
-                before = number
 
 
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> GraphFile | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -18,7 +18,7 @@ from pydantic_core import from_json
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import DEEPEST, is_deep, parsed
 from orienteer.ingest.formats.files import INFINITE, NAN, opened_text, tell_no_numbers
-from orienteer.ingest.formats.table import Batch, Drop, ObjectRows, is_unicode, shown
+from orienteer.ingest.formats.table import Batch, Drop, ObjectRows, columns_of, full_parts, is_unicode, shown
 
 PEEKED = 100
 """Objects whose keys are taken for the table's columns before it is read."""
@@ -37,7 +37,7 @@ class JsonLines:
         """Read the objects in batches; a line that is no JSON object is an error."""
         with opened_text(path) as text:
             for taken in objects_of(text, path, rows=rows, drop=drop):
-                yield taken.batch()
+                yield Batch(columns_of(taken.rows), taken.lines)
 
 
 def first_objects(path: Path) -> list[dict[str, Any]]:  # Any: JSON values
@@ -52,20 +52,24 @@ def objects_of(text: TextIO, path: Path, *, rows: int, drop: Drop) -> Iterator[O
     while block := text.readlines(BLOCK):
         for begin in range(0, len(block), rows):
             lines = block[begin : begin + rows]
-            found = _at_once(lines, number) or _line_by_line(lines, number, path, drop)
-            yield from found.parts()
+            objects = _at_once(lines, number) or _line_by_line(lines, number, path, drop)
+            for part in full_parts(objects.rows):
+                yield ObjectRows(objects.rows[part], objects.lines[part])
             number += len(lines)
 
 
 def _at_once(lines: Sequence[str], first: int) -> ObjectRows | None:
     """Return the objects of lines, each of which is one in Unicode and nothing else; None where one is not."""
-    if any(NAN in line or INFINITE in line for line in lines):  # it may be a value, which is to be told
+    text = "".join(lines)
+    if NAN in text or INFINITE in text:  # it may be a value, which is to be told
         return None
     try:
         rows = list(map(from_json, lines))
     except (ValueError, TypeError):  # the latter for letters that are none
         return None
-    if set(map(type, rows)) != {dict} or any(math.inf in row.values() or -math.inf in row.values() for row in rows):
+    if set(map(type, rows)) != {dict}:
+        return None
+    if any(infinite in chain.from_iterable(map(dict.values, rows)) for infinite in (math.inf, -math.inf)):
         return None
     if any(line.count("[") + line.count("{") > DEEPEST and is_deep(row) for line, row in zip(lines, rows, strict=True)):
         return None

@@ -5,23 +5,30 @@ which become the column `key`. An object within a row is a thing if an inner key
 is called id: its row is kept once, and the cell holds its key. Else its values are columns with their path. A list of
 objects without such a key is a table whose rows name the row that they belong to: `order_id` of the orders.
 
-All values are kept as columns, equal objects of a path once. What a path holds is told when all of it is there.
+All values are kept as columns, equal objects of a path once. A path is a thing, columns or rows: this is decided when
+all of it has been read.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice, product
+from itertools import accumulate, chain, islice, repeat
+from marshal import dumps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from orienteer.display import counted
 from orienteer.ingest.formats.table import Batch, Drop, FileNotes, columns_of, is_unicode
 
 Row = dict[str, Any]  # Any: JSON values, here and below
+Numbers: TypeAlias = NDArray[np.integer[Any]]
 GENERIC = frozenset(
     [
         *("items", "data", "results", "result", "records", "rows", "values", "value", "list", "entries", "objects"),
@@ -46,14 +53,18 @@ MOST_UNLIKE = 2
 """Maps and lists beside rows that are none: a file of more is one of settings."""
 FEWEST_ALIKE = 3
 """Objects under keys that show that they are rows."""
-COLLECTION = "FeatureCollection"
-"""What GeoJSON calls a list of features."""
+FEATURE, COLLECTION = "Feature", "FeatureCollection"
+"""What GeoJSON calls a row, and a list of these."""
 MOST_NAMED = 10
 """Keys beside the rows that a note names."""
 RECURRING = 0.9
 """Share of different keys among objects, up to which they recur."""
 COMPARED = 20_000
 """Objects of a path that are compared with each other, even if they do not recur."""
+MARSHAL = 2
+"""The version of Python's format in which equal values, and no others, have equal bytes; 1, 1.0 and true differ."""
+SINGLE = -1
+"""The size of an object that is in no list."""
 
 
 @dataclass(eq=False)
@@ -119,12 +130,14 @@ def tables_of_rows(
     """
     objects, shapes, tables = _Objects(are_compared=False), 0, list(beside)
     for rows in parts:
-        shapes += sum(map(_has_shape, rows))
-        if objects.add(list(map(_feature, rows))) is None:
+        if FEATURE in [row.get("type") for row in rows]:
+            shapes += sum(map(_has_shape, rows))
+            rows = list(map(_feature, rows))
+        if objects.add(rows) is None:
             return tables
     if shapes:
         table.said = (f"the geometry of {counted(shapes, 'feature')} is not read: of others than points",)
-    _flatten(table, objects, range(objects.count), tables)
+    _flatten(table, objects, np.arange(objects.count), tables)
     return [each for each in tables if each.cells]
 
 
@@ -136,7 +149,7 @@ def _untaken(called: str, taken: Collection[str]) -> str:
 
 def _has_shape(row: Row) -> bool:
     """Return whether a row is a feature of GeoJSON with more than a point."""
-    geometry = row.get("geometry") if row.get("type") == "Feature" else None
+    geometry = row.get("geometry") if row.get("type") == FEATURE else None
     return isinstance(geometry, dict) and geometry.get("type") != "Point"
 
 
@@ -184,7 +197,7 @@ def _are_alike(value: Mapping[str, Any]) -> bool:
 
 def _feature(row: Row) -> Row:
     """Return the properties of a feature of GeoJSON, with its point; any other row as it is."""
-    if row.get("type") != "Feature" or not isinstance(row.get("properties"), dict):
+    if row.get("type") != FEATURE or not isinstance(row.get("properties"), dict):
         return row
     geometry = row.get("geometry")
     place = geometry.get("coordinates") if isinstance(geometry, dict) and geometry.get("type") == "Point" else None
@@ -194,172 +207,173 @@ def _feature(row: Row) -> Row:
 
 
 class _Objects:
-    """The objects of one path as columns, by the numbers that `add` gives them; equal ones have one number."""
+    """The objects of one path as columns. Each has a number; equal ones share it while they are compared."""
 
     def __init__(self, *, are_compared: bool = True) -> None:
-        self.count = 0
+        self.count = self._added = self._filled = 0
         self.names: dict[str, None] = {}
-        self.columns: dict[tuple[str, bool], list[Any]] = {}
-        """By key, plain values, and numbers of objects within: of one, or of a list. None where nothing is said."""
-        self.within: dict[str, _Objects] = {}
-        self._known: dict[tuple[Any, ...], int] | None = {} if are_compared else None
-        self._added = self._filled = 0
+        self.plain: dict[str, list[Any]] = {}
+        """By key the values that are not objects; None if an object has none."""
+        self.within: dict[str, _Within] = {}
+        self._known: dict[bytes, int] | None = {} if are_compared else None
 
     def add(self, rows: Sequence[Row]) -> Sequence[int] | None:
-        """Take objects in, and return their numbers; None, and none is taken, if their keys are ever new: maps."""
-        count = self.count + len(rows)
-        numbers: Sequence[int] = range(self.count, count)
-        told = columns_of(rows)
-        names = self.names | dict.fromkeys(told)
-        if len(names) * count > MOST_CELLS + MOST_EMPTY * (self._filled + sum(map(len, rows))):
+        """Add objects, and return their numbers; return None, and add none, if their keys are ever new: maps."""
+        known, contents, fresh = self._known, list[bytes](), dict[bytes, Row]()
+        numbers: Sequence[int] = range(self.count, self.count + len(rows))
+        if known is not None:
+            contents = [dumps(row, MARSHAL) for row in rows]
+            if None in map(known.get, contents):
+                fresh = {content: row for content, row in zip(contents, rows, strict=True) if content not in known}
+            rows = list(fresh.values())
+        columns, count = columns_of(rows), self.count + len(rows)
+        names, filled = self.names | dict.fromkeys(columns), self._filled + sum(map(len, rows))
+        if len(names) * count > MOST_CELLS + MOST_EMPTY * filled:
             return None
-        self.names, self.count = names, count
-        self._added += len(rows)
-        parts = {key: cells for name, values in told.items() for key, cells in self._parts(name, values)}
-        for key in parts:
-            self.columns.setdefault(key, [None] * numbers[0])
-        parts = {key: parts.get(key) or [None] * len(rows) for key in self.columns}
-        if (known := self._known) is not None:
-            contents = list(zip(*map(_hashable, parts.values()), strict=True)) or [()] * len(rows)
-            fresh = set(contents).difference(known)
-            first = dict(zip(reversed(contents), range(len(rows))[::-1], strict=True)) if fresh else {}
-            new = sorted(map(first.__getitem__, fresh))
-            known.update(zip([contents[place] for place in new], numbers, strict=False))
-            parts = {key: [cells[place] for place in new] for key, cells in parts.items()}
-            self.count = numbers[0] + len(new)
+        for name, values in columns.items():
+            self._add_values(name, values)
+        self.names, self.count, self._filled = names, count, filled
+        for column in self.plain.values():
+            column += [None] * (count - len(column))
+        for within in self.within.values():
+            within.extend([0] * (count - len(within.sizes)), ())
+        if known is not None:
+            known.update(zip(fresh, range(count - len(fresh), count), strict=True))
+            self._added += len(contents)
             numbers = list(map(known.__getitem__, contents))
-            if self.count > max(COMPARED, RECURRING * self._added):
+            if count > max(COMPARED, RECURRING * self._added):
                 self._known = None
-        for key, cells in parts.items():
-            self.columns[key] += cells
-            self._filled += len(cells) - cells.count(None)
         return numbers
 
-    def _parts(self, name: str, values: Sequence[Any]) -> Iterator[tuple[tuple[str, bool], Sequence[Any]]]:
-        """Yield the plain values of a key, and the numbers of the objects within."""
-        types = set(map(type, values))
-        if types.isdisjoint((dict, list)):
-            yield (name, True), values
-            return
-        members = list(map(_members, values))
-        inner = list(chain.from_iterable(members))
-        numbers = self.within.setdefault(name, _Objects()).add(inner) if inner else None
-        if numbers is None:
-            members = [()] * len(values)
-        if not all(members):
-            plain = [None if each or value in ({}, []) else value for value, each in zip(values, members, strict=True)]
-            if plain.count(None) < len(plain):
-                yield (name, True), plain
-        if numbers is not None:
-            left = iter(numbers)
-            yield (
-                (name, False),
-                [
-                    None if not each else tuple(islice(left, len(each))) if each is value else next(left)
-                    for value, each in zip(values, members, strict=True)
-                ],
-            )
+    def _add_values(self, name: str, values: Sequence[Any]) -> None:
+        """Add the plain values of a key, and the objects within."""
+        if not {dict, list}.isdisjoint(map(type, values)):
+            members = list(map(_members, values))
+            inner = list(chain.from_iterable(members))
+            within = self.within.setdefault(name, _Within())
+            if inner and (numbers := within.objects.add(inner)) is not None:
+                sizes = [-len(each) if each.__class__ is tuple else len(each) for each in members]
+                within.extend([0] * (self.count - len(within.sizes)) + sizes, numbers)
+            else:
+                members = [()] * len(values)
+            if all(members):
+                return
+            values = [None if each or value in ({}, []) else value for value, each in zip(values, members, strict=True)]
+            if values.count(None) == len(values):
+                return
+        column = self.plain.setdefault(name, [])
+        column += [*repeat(None, self.count - len(column)), *values]
 
     def object(self, number: int) -> Row:
-        """Return an object, without what says nothing."""
-        told: Row = {}
-        for (name, is_plain), cells in self.columns.items():
-            if (cell := cells[number]) is not None:
-                told[name] = cell if is_plain else self._inner(name, cell)
-        return told
+        """Return an object, without keys that say nothing."""
+        found: Row = {}
+        for name in self.names:
+            if (value := self.plain[name][number] if name in self.plain else None) is not None:
+                found[name] = value
+            elif (within := self.within.get(name)) is not None and (size := within.sizes[number]):
+                end = within.ends[number]
+                objects = list(map(within.objects.object, within.numbers[end - abs(size) : end]))
+                found[name] = objects[0] if size == SINGLE else objects
+        return found
 
-    def _inner(self, name: str, cell: Any) -> Any:
-        """Return the object, or the several, that the cell of a key has the numbers of."""
-        within = self.within[name]
-        return list(map(within.object, cell)) if isinstance(cell, tuple) else within.object(cell)
+
+class _Within:
+    """The objects that objects of a path have under one key."""
+
+    def __init__(self) -> None:
+        self.objects = _Objects()
+        self.sizes, self.ends = array("i"), array("q")
+        """How many members each outer object has, SINGLE if it has an object and no list; where they end."""
+        self.numbers = array("i")
+        """All members, one outer object after another."""
+
+    def extend(self, sizes: Sequence[int], numbers: Sequence[int]) -> None:
+        """Add the members of more outer objects."""
+        self.ends.extend(islice(accumulate(map(abs, sizes), initial=len(self.numbers)), 1, None))
+        self.sizes.extend(sizes)
+        self.numbers.extend(numbers)
+
+    def of(self, rows: Numbers, outer: Numbers, *, single: bool = True, lists: bool = True) -> _Found:
+        """Return the objects within some outer objects, each of a row: those that are single, or in lists."""
+        sizes, ends = np.asarray(self.sizes)[outer], np.asarray(self.ends)[outer]
+        counts = np.abs(sizes) * (((sizes < 0) & single) | ((sizes > 0) & lists))
+        at = np.repeat(ends - np.cumsum(counts), counts) + np.arange(counts.sum())
+        return _Found(self.objects, np.repeat(rows, counts), np.asarray(self.numbers)[at], rows[(sizes > 0) & lists])
 
 
 def _members(value: Any) -> Sequence[Row]:
-    """Return the objects that a value is, or has in a list; none where it is something else."""
-    if isinstance(value, dict):
+    """Return the objects that a value is, or has in a list; none if it is something else."""
+    if value.__class__ is dict:
         return (value,) if 0 < len(value) <= MOST_KEYS else ()
-    return value if isinstance(value, list) and all(isinstance(one, dict) and one for one in value) else ()
-
-
-def _hashable(values: Sequence[Any]) -> Sequence[Any]:
-    """Return values that are equal only if they are the same in JSON, where 1, 1.0 and true are not."""
-    return values if set(map(type, values)) <= {str, int, tuple, type(None)} else [(repr(value),) for value in values]
+    return value if value.__class__ is list and set(map(type, value)) == {dict} and all(value) else ()
 
 
 @dataclass(eq=False)
 class _Found:
-    """The objects of one path within the rows of a table: the row and the number of each."""
+    """The objects of one path within the rows of a table: the row and the number of each, (objects,)."""
 
     objects: _Objects
-    rows: Sequence[int]
-    numbers: Sequence[int]
-    lists: Collection[int] = ()
+    rows: Numbers
+    numbers: Numbers
+    lists: Numbers
     """The rows that have lists of them."""
-
-    @classmethod
-    def of(cls, objects: _Objects, rows: Sequence[int], cells: Sequence[Any], *types: type) -> _Found:
-        """Return the objects of the rows whose cell is of one of these types: the number of one, or a tuple."""
-        if set(map(type, cells)) == {int}:
-            return cls(objects, rows, cells) if int in types else cls(objects, (), ())
-        pairs = [(row, cell) for row, cell in zip(rows, cells, strict=True) if isinstance(cell, types)]
-        several = [(row, cell if isinstance(cell, tuple) else (cell,)) for row, cell in pairs]
-        lists = {row for row, cell in pairs if isinstance(cell, tuple)}
-        rows = [row for row, cell in several for _ in cell]
-        return cls(objects, rows, [number for _, cell in several for number in cell], lists)
 
     @cached_property
     def different(self) -> list[int]:
         """The numbers, each once."""
-        return list(dict.fromkeys(self.numbers))
+        return list(dict.fromkeys(self.numbers.tolist()))
 
     @cached_property
     def key(self) -> str | None:
         """The key by which they are things: an id, or one that recurs always with the same object; None for others."""
-        columns = self.objects.columns
-        plain = {
-            name: [cells[number] for number in self.different]
-            for (name, is_plain), cells in columns.items()
-            if is_plain
-        }
-        alike = [
-            _hashable([None if isinstance(cell, list | dict) else cell for cell in cells]) for cells in plain.values()
-        ]
-        names = [name for name, (value, *_) in plain.items() if isinstance(value, str) or OWN_KEY.fullmatch(name)]
+        plain, first = self.objects.plain, self.different[0]
+        names = [name for name in plain if isinstance(plain[name][first], str) or OWN_KEY.fullmatch(name)]
         for name in sorted(names, key=lambda name: (ID.fullmatch(name) is None, OWN_KEY.fullmatch(name) is None)):
-            keys = list(map(str, plain[name]))
+            values = [plain[name][number] for number in self.different]
+            keys = list(map(str, values))
             size = len(set(keys))
-            is_recurring = size <= RECURRING * len(self.numbers) and len(columns) > 1
-            if not set(map(type, plain[name])) <= {str, int} or not (is_recurring or ID.fullmatch(name)):
+            is_recurring = size <= RECURRING * len(self.numbers) and len(self.objects.names) > 1
+            if not set(map(type, values)) <= {str, int} or not (is_recurring or ID.fullmatch(name)):
                 continue
-            if size == len(keys) or len(set(zip(keys, *alike, strict=True))) == size:
+            numbers: dict[str, int] = {}
+            pairs = (
+                (numbers.setdefault(key, number), number) for key, number in zip(keys, self.different, strict=True)
+            )
+            if all(one == other or self._are_alike(one, other) for one, other in pairs):
                 return name
         return None
+
+    def _are_alike(self, one: int, other: int) -> bool:
+        """Return whether two objects say the same, except for lists and what is within them."""
+        both = ([column[number] for column in self.objects.plain.values()] for number in (one, other))
+        first, second = ([None if isinstance(value, list | dict) else value for value in values] for values in both)
+        return repr(first) == repr(second)
 
     @cached_property
     def keys(self) -> dict[str, int]:
         """By the text of its key a number of each thing."""
-        values = self.objects.columns[self.key or "", True]
+        values = self.objects.plain[self.key or ""]
         return {str(values[number]): number for number in self.different}
 
     def leading(self, column: list[Any]) -> list[Any]:
         """Put the keys of the things into a column of the table."""
-        values = self.objects.columns[self.key or "", True]
-        for row in self.lists:
+        values, lists = self.objects.plain[self.key or ""], set(self.lists.tolist())
+        for row in lists:
             column[row] = []
-        for row, number in zip(self.rows, self.numbers, strict=True):
-            if row in self.lists:
+        for row, number in zip(self.rows.tolist(), self.numbers.tolist(), strict=True):
+            if row in lists:
                 column[row].append(values[number])
             else:
                 column[row] = values[number]
         return column
 
 
-def _flatten(table: NestedTable, objects: _Objects, numbers: Sequence[int], tables: list[NestedTable]) -> None:
+def _flatten(table: NestedTable, objects: _Objects, numbers: Numbers, tables: list[NestedTable]) -> None:
     """Fill a table with objects, and add it and the tables of what is within them to others."""
     table.called = _untaken(table.called, {each.called for each in tables})  # `a.b` beside the `b` within `a`
     tables.append(table)
     size, found = len(numbers), dict[str, _Found]()
-    _spread(_Found(objects, range(size), numbers), "", table.cells, found, size)
+    _spread(_Found(objects, np.arange(size), numbers, numbers[:0]), "", table.cells, found, size)
     for path, places in _joined(found).items():
         below = NestedTable(path.rpartition(".")[2], f"{table.called}.{path}" if table.called else path)
         here = found[path]
@@ -367,7 +381,7 @@ def _flatten(table: NestedTable, objects: _Objects, numbers: Sequence[int], tabl
             column, keys = _key_of(table, size)
             name = f"{_singular(table.name)}_{column.strip('_#')}"
             below.links[name] = (table.called, column)
-            below.cells[name] = [keys[row] for row in here.rows]
+            below.cells[name] = [keys[row] for row in here.rows.tolist()]
             _flatten(below, here.objects, here.numbers, tables)
             continue
         _flatten(below, *_once([found[place] for place in places]), tables)
@@ -379,44 +393,44 @@ def _flatten(table: NestedTable, objects: _Objects, numbers: Sequence[int], tabl
 def _spread(here: _Found, path: str, columns: dict[str, Sequence[Any]], found: dict[str, _Found], size: int) -> None:
     """Put plain values into the columns of a table, with their path; keep things and lists of objects apart."""
     single: dict[str, _Found] = {}
-    for name, is_plain in product(here.objects.names, (True, False)):
-        values = here.objects.columns.get((name, is_plain), [])
-        if not values:
-            continue
+    numbers = here.numbers.tolist()
+    is_all = numbers == list(range(here.objects.count))
+    for name in here.objects.names:
         full = f"{path}{name}"
-        is_all = isinstance(here.numbers, range) and len(here.numbers) == here.objects.count
-        cells = values if is_all else [values[number] for number in here.numbers]
-        if is_plain:
+        if (values := here.objects.plain.get(name)) is not None:
+            cells = values if is_all else [values[number] for number in numbers]
             if cells.count(None) < len(cells):
-                by_row = dict(zip(here.rows, cells, strict=True)) if len(cells) < size else {}
+                by_row = dict(zip(here.rows.tolist(), cells, strict=True)) if len(cells) < size else {}
                 columns[_untaken(full, columns)] = list(map(by_row.get, range(size))) if by_row else cells
+        if (within := here.objects.within.get(name)) is None:
             continue
-        objects, several = (
-            _Found.of(here.objects.within[name], here.rows, cells, *types) for types in ((int, tuple), (tuple,))
-        )
-        if several.rows and objects.key is None:
-            single[full], objects = _Found.of(objects.objects, here.rows, cells, int), several
-        elif not several.rows:
+        objects = within.of(here.rows, here.numbers)
+        if not len(objects.lists):
             single[full] = objects
             continue
+        if objects.key is None:
+            single[full] = within.of(here.rows, here.numbers, lists=False)
+            objects = within.of(here.rows, here.numbers, single=False)
         found[_untaken(full, found)] = objects  # `a.b` may be beside the `b` within `a`
     for full, objects in single.items():
-        if objects.rows and objects.key is not None:
+        if not len(objects.rows):
+            continue
+        if objects.key is not None:
             found[_untaken(full, found)] = objects
         else:
             _spread(objects, f"{full}.", columns, found, size)
 
 
-def _once(places: Sequence[_Found]) -> tuple[_Objects, Sequence[int]]:
+def _once(places: Sequence[_Found]) -> tuple[_Objects, Numbers]:
     """Return the things of some paths, those of one key as one."""
     if len(places) == 1 and len(places[0].keys) == len(places[0].different):
-        return places[0].objects, places[0].different
+        return places[0].objects, np.array(places[0].different)
     known: dict[str, Row] = {}
     for found in places:
         for thing in map(found.objects.object, found.different):
             _add(known.setdefault(str(thing[found.key or ""]), {}), thing)
     objects = _Objects()
-    return objects, objects.add(list(known.values())) or ()
+    return objects, np.array(objects.add(list(known.values())) or (), np.int64)
 
 
 def _add(known: Row, thing: Row) -> None:
@@ -435,7 +449,7 @@ def _key_of(table: NestedTable, size: int) -> tuple[str, Sequence[Any]]:
     names = [name for name, values in table.cells.items() if OWN_KEY.fullmatch(name) and values[0] is not None]
     for name in sorted(names, key=lambda name: ID.fullmatch(name) is None):
         values = table.cells[name]
-        if all(isinstance(value, str | int) for value in values) and len(set(map(str, values))) == size:
+        if set(map(type, values)) <= {str, int, bool} and len(set(map(str, values))) == size:
             return name, values
     column = f"#{KEY}" if KEY in table.cells else KEY
     table.cells[column] = [f"{_singular(table.name)}-{number}" for number in range(1, size + 1)]

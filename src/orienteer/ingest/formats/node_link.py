@@ -17,7 +17,6 @@ of an edge is its type, if it is a text and no attribute says one. Edges have a 
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,11 +24,12 @@ from typing import Any, TextIO
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import MOST_RECORD, parsed, too_long
-from orienteer.ingest.formats.delimited import named
+from orienteer.ingest.formats.delimited import named, rows_of
 from orienteer.ingest.formats.element_maker import LABELS, labelled, labels_of
 from orienteer.ingest.formats.elements import EdgeElement, Fields, GraphReader, NodeElement
-from orienteer.ingest.formats.files import READ, measured, opened_text, tell_no_numbers, whole_json
+from orienteer.ingest.formats.files import measured, opened_text, tell_no_numbers, whole_json
 from orienteer.ingest.formats.jsonl import parse
+from orienteer.ingest.formats.records import FieldDialect
 from orienteer.ingest.formats.table import is_unicode, shown
 from orienteer.ingest.report import BAD_ENCODING
 from orienteer.ingest.tables.values import identifier, number
@@ -137,27 +137,23 @@ class ApocCsv(ApocJson):
     def elements(self) -> Iterator[NodeElement | EdgeElement]:
         """Read the file. Raises `BadInput` for a row with more fields than the header."""
         self.types_edges, self.node_type = True, LABELS
-        csv.field_size_limit(MOST_RECORD)
         with opened_text(self.path) as text:
-            measured(text).allow(MOST_RECORD + READ)
-            rows = csv.reader(text, strict=True)
-            try:
-                header = next(rows)
-                parting = header.index(EDGE_FIELDS[0])
-                halves = header[:parting], header[parting:]
-                for names in halves:
-                    named(names, self.path)
-                self.edge_names = dict.fromkeys(header[parting + len(EDGE_FIELDS) :])
-                for row in rows:
-                    measured(text).allow(MOST_RECORD + READ)
-                    self.place = rows.line_num
-                    if not is_unicode("".join(row)):
-                        self.drop(BAD_ENCODING, ",".join(row))
-                    elif row:
-                        self.take(self._member(row, *halves))
-                        yield from self.taken()
-            except csv.Error as error:
-                raise BadInput(f"{self.path}, line {rows.line_num}: {error}; is the file cut short?") from error
+            rows = rows_of(self.path, text, measured(text), FieldDialect(",", is_quoted=True))
+            header = next(rows).cells
+            parting = header.index(EDGE_FIELDS[0])
+            halves = header[:parting], header[parting:]
+            for names in halves:
+                named(names, self.path)
+            self.edge_names = dict.fromkeys(header[parting + len(EDGE_FIELDS) :])
+            for row in rows:
+                self.place = row.line
+                if row.fault:
+                    raise BadInput(f"{self.path}, line {row.line}: {row.fault}; is the file cut short?")
+                if not is_unicode("".join(row.cells)):
+                    self.drop(BAD_ENCODING, ",".join(row.cells))
+                elif row.cells:
+                    self.take(self._member(row.cells, *halves))
+                    yield from self.taken()
 
     def _member(self, row: Sequence[str], of_node: Sequence[str], of_edge: Sequence[str]) -> Fields:
         """Return a row as a member of APOC's JSON; what it lacks at its end is empty."""

@@ -41,10 +41,8 @@ class TextLayout:
     encoding: str
     dialect: FieldDialect
     shape: TableShape
-    skipped: int
-    """Lines before the first row."""
-    title: str
-    """The first of these lines that is a title; empty if there is none."""
+    title: str = ""
+    """The first line above the table that is a title; empty if there is none."""
 
 
 def layout_of(path: Path, encoding: str = "") -> TextLayout | None:
@@ -81,7 +79,7 @@ def _layout_of(path: Path, encoding: str, size: int, modified: int) -> TextLayou
     if shape is None:
         return None
     title = next((line.strip() for line in lines[begin : shape.line - 1] if line.strip()), "")
-    return TextLayout(encoding, dialect, shape, shape.line - 1, title)
+    return TextLayout(encoding, dialect, shape, title)
 
 
 def _dialects(delimiter: str, lines: Sequence[str], sample: str, *, is_quoted: bool) -> Iterator[FieldDialect]:

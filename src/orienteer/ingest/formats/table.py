@@ -183,23 +183,25 @@ def is_sparse(cells: int, filled: int) -> bool:
 
 
 class ObjectRows(NamedTuple):
-    """Objects that become a batch. Each has its own keys, and a batch has a cell for each key of any of them."""
+    """Objects, each with its own keys, and the line of each."""
 
     rows: Sequence[dict[str, Any]]  # Any: JSON values
     lines: Sequence[int]
 
-    def parts(self) -> Iterator[ObjectRows]:
-        """Yield the objects, fewer at a time if their table would be empty for the most part."""
-        half, size = len(self.rows) // 2, len(self.rows)
-        if half and is_sparse(len(set[str]().union(*self.rows)) * size, sum(map(len, self.rows))):
-            for some in (slice(half), slice(half, size)):
-                yield from ObjectRows(self.rows[some], self.lines[some]).parts()
-        elif size:
-            yield self
 
-    def batch(self) -> Batch:
-        """Return the objects as a batch."""
-        return Batch(columns_of(self.rows), self.lines)
+def full_parts(rows: Sequence[Collection[str]]) -> Iterator[slice]:
+    """Yield the parts in which rows become batches that are not empty for the most part.
+
+    Each row has its own keys, and a batch has a cell for each key of any of its rows.
+    """
+    waiting = [slice(0, len(rows))] if rows else []
+    while waiting:
+        part = waiting.pop()
+        some, half = rows[part], (part.start + part.stop) // 2
+        if len(some) > 1 and is_sparse(len(set[str]().union(*some)) * len(some), sum(map(len, some))):
+            waiting += [slice(half, part.stop), slice(part.start, half)]
+        else:
+            yield part
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:  # Any: JSON values

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
+from typing import Literal
 
 from orienteer.errors import BadInput, UnclearTables
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.formats.delimited import numbered
 from orienteer.ingest.report import Ignored
-from orienteer.ingest.tables.columns import Columns, EdgeRoles, NodeRoles, ends as ends_of, refuse_private
-from orienteer.ingest.tables.draft import Draft
-from orienteer.ingest.tables.ends import with_ends
-from orienteer.ingest.tables.header import bare, headless, is_headless
-from orienteer.ingest.tables.inside import declared_keys, stated_links, stored_as
-from orienteer.ingest.tables.kinds import sort_tables
+from orienteer.ingest.tables.columns import (
+    Columns,
+    EdgeRoles,
+    NodeRoles,
+    edge_columns,
+    ends as ends_of,
+    refuse_private,
+)
+from orienteer.ingest.tables.draft import Draft, TableKey
+from orienteer.ingest.tables.inside import declares_keys, stated_links, stored_as
+from orienteer.ingest.tables.kinds import bare, headless, is_headless, sort_tables
+from orienteer.ingest.tables.links import closeness, resolved
 from orienteer.ingest.tables.mapper import Mapper
 from orienteer.ingest.tables.mapping import IGNORED, ColumnLink, FileMapping
-from orienteer.ingest.tables.plan import EDGE_WORDS, JOIN, Table, table_of, words_in
-from orienteer.ingest.tables.profile import ColumnProfile, cleaned, columns_with_nulls, profiles_of
-from orienteer.ingest.tables.settling import check_columns, no_header, nodes_line, unclear
-from orienteer.ingest.tables.spec import TableSpec
+from orienteer.ingest.tables.plan import EDGE_WORDS, Table, table_of, words_in
+from orienteer.ingest.tables.profile import ColumnProfile, profiles_of, with_nulls
+from orienteer.ingest.tables.spec import TableSpec, check_columns, no_header, nodes_line, unclear
 from orienteer.ingest.tables.type_names import edge_type_of, words_of
 
 NO_TYPES = frozenset({"graph", "kg", "network", "net", "pairs", "train", "valid", "test", "one", "two"}) | EDGE_WORDS
 """Words of a file's name that are no type of edges."""
 BY_NAME = "known names of columns"
+ENDS: tuple[Literal["source", "target"], ...] = ("source", "target")
+ENOUGH = 0.5
+"""Share of the different values of an end that have to be ids of nodes, or keys of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,7 @@ class ImportPlan:
 
     @property
     def all_tables(self) -> list[Table]:
-        """Return the tables that are read, and those beside them."""
+        """Return the tables that are read, and the others."""
         return [*(mapped.table for mapped in self.tables), *self.others]
 
     @property
@@ -98,12 +107,10 @@ class Assignment:
         edges: Sequence[TableSpec] = (),
         without: Collection[Path] = (),
     ) -> None:
-        """Sort the tables, and profile those that only their values can tell."""
-        found = sort_tables(
-            sources, columns, by_hand={path.resolve() for path in (*without, *(spec.path for spec in (*nodes, *edges)))}
-        )
-        self._found, self._columns = found, columns
+        """Sort the tables, and profile those whose names do not decide."""
         self._specs = {spec.path: spec for spec in (*nodes, *edges)}
+        found = sort_tables(sources, columns, by_hand={path.resolve() for path in (*without, *self._specs)})
+        self._found, self._columns = found, columns
         if any(not spec.columns for spec in nodes):
             found.others += [*found.nodes, *found.unknown]
             found.nodes, found.unknown = [], []
@@ -126,28 +133,27 @@ class Assignment:
 
     def around(self, kept: Mapping[str, FileMapping]) -> ImportPlan:
         """Return how each table is read if mappings, by file, are kept. Nobody has looked for null words."""
-        drafts, nodes, edges = (
+        nodes, drafts, edges = (
             [_fresh(draft, kept.get(draft.file)) for draft in several]
-            for several in (self._open, self._nodes, self._edges)
+            for several in (self._nodes, self._open, self._edges)
         )
         mapper = Mapper(drafts, has_edges=bool(edges))
         ends = [self._with_ends(draft, mapper) for draft in edges]
         mappings = [*map(mapper.of_named, nodes), *mapper.mappings(ends), *ends]
-        guesses = list[str]()
+        mapped, guesses = list[MappedTable](), list[str]()
         for draft, mapping in zip((*nodes, *drafts, *edges), mappings, strict=True):
             table = draft.table
+            mapped.append(MappedTable(table, mapping))
             has_half = words_in(table.path) & EDGE_WORDS and any(ends_of(table.columns, self._columns))
             if not mapping.is_of_edges and has_half and not self._specs.get(table.path):
                 EdgeRoles.of(table.columns, self._columns, table.path)  # says which end is missing
             guesses += [f"{table.file}: {guess}" for guess in (*draft.guesses, *draft.questions)]
-        if not mappings:
+        if not mapped:
             raise UnclearTables(unclear(self._others))
-        tables = (draft.table for draft in (*nodes, *drafts, *edges))
-        mapped = tuple(MappedTable(table, mapping) for table, mapping in zip(tables, mappings, strict=True))
-        return ImportPlan(mapped, tuple(self._others), tuple(self._found.ignored), tuple(guesses))
+        return ImportPlan(tuple(mapped), tuple(self._others), tuple(self._found.ignored), tuple(guesses))
 
     def _draft(self, table: Table) -> Draft:
-        """Profile a table that only its values can tell; what they do not tell either is refused."""
+        """Profile a table whose names do not decide. Raises `UnclearTables` if it has no header."""
         if is_headless(table):
             raise UnclearTables(no_header(table))
         spec = self._specs.get(table.path)
@@ -168,13 +174,12 @@ class Assignment:
             given = {str(stored.id): "id", **given}
         name = CHUNK if table.is_corpus else table.name
         draft = Draft(table, name, profiles_of(table), given, called, private)
-        draft.declared = declared_keys(table, self._found.unknown)
-        draft.stated = stated_links(table)
-        draft.joint = [part for name in draft.declared or () for part in name.split(JOIN) if JOIN in name]
+        draft.stated = stated_links(table, self._found.unknown)
+        draft.is_declared = declares_keys(table, self._found.unknown)
         return draft
 
     def _of_named_nodes(self, table: Table) -> Draft:
-        """Draft a table of nodes by the names of its columns. Raises `BadInput` where none has the ids."""
+        """Draft a table of nodes by the names of its columns. Raises `BadInput` if none has the ids."""
         roles = NodeRoles(self._columns)
         id_name = roles.id_column(table.columns)
         if id_name is None:
@@ -192,53 +197,99 @@ class Assignment:
         return _named_draft(table, given, CHUNK if table.is_corpus else "node", "; ".join(why))
 
     def _of_named_edges(self, table: Table) -> Draft:
-        """Draft a table of edges by the names of its columns. Raises `BadInput` where none has an end."""
+        """Draft a table of edges by the names of its columns. Raises `BadInput` if none has an end."""
         spec = self._specs.get(table.path)
-        is_by_hand = spec is not None and bool(spec.columns)
-        if not table.has_header and not is_by_hand:
-            triple = dict(zip(table.columns, ("source", "type", "target"), strict=True))
-            return _named_draft(table, triple, "edge", "no header: bare triples")
         columns, type_name, why = self._columns, edge_type_of(table.name), BY_NAME
         if spec is not None and spec.columns:
             columns, type_name = _by_hand(table, spec, columns)
             why = "as given"
+        elif not table.has_header:
+            triple = dict(zip(table.columns, ("source", "type", "target"), strict=True))
+            return _named_draft(table, triple, "edge", "no header: bare triples")
         elif NO_TYPES & {*words_of(table.name)}:
             type_name = "edge"
-        edge = EdgeRoles.of(table.columns, columns, table.file)
-        given = {edge.source: "source", edge.target: "target"}
-        given |= {edge.type: "type"} if edge.type else {}
-        given |= dict.fromkeys(edge.texts, "text") | ({edge.weight: "weight"} if edge.weight else {})
-        given |= {edge.display: "label"} if edge.display else {}
-        given |= dict.fromkeys(edge.source_sides, "about source") | dict.fromkeys(edge.target_sides, "about target")
+        given = edge_columns(table.columns, columns, table.file)
         given |= {name: IGNORED for name in table.columns if name in columns.private}
         return _named_draft(table, given, type_name, why)
 
     def _with_ends(self, draft: Draft, mapper: Mapper) -> FileMapping:
-        """Return the mapping of a table of edges, whose ends lead to the tables that have them."""
+        """Return the mapping of a table of edges, whose ends lead to the tables that have them.
+
+        Raises `BadInput` if two tables have the values of an end, and its name does not say which is meant.
+        """
         if draft.kept is not None:
             return draft.kept
-        spec, has_nodes = self._specs.get(draft.table.path), bool(self._nodes or self._open)
+        table, spec = draft.table, self._specs.get(draft.table.path)
         mapping = mapper.of_named(draft).model_copy(
-            update={"kind": "edges" if has_nodes else "both", "undirected": spec is not None and spec.undirected}
+            update={
+                "kind": "edges" if self._nodes or self._open else "both",
+                "undirected": spec is not None and spec.undirected,
+            }
         )
-        is_told = draft.table.has_header or (spec is not None and bool(spec.columns))
-        return with_ends(mapping, draft.table, mapper, spec) if is_told else mapping
+        given = spec.columns if spec is not None else {}
+        columns = {end: mapping.having(end)[0] for end in ENDS}
+        named = {end: given[end].partition("@")[2] if given else "" for end in ENDS}
+        if not (table.has_header or given) or not (mapper.keys or any(named.values())):
+            return mapping
+        profiles = profiles_of(table, set(columns.values()))
+        roles, why = dict(mapping.columns), [mapping.why]
+        for end, column in columns.items():
+            name = named[end]
+            keys = [_named_key(name, end, mapper, table)] if name else _keys_by_values(profiles[column], mapper)
+            types = [key.table for key in keys]
+            if len(keys) > 1:
+                ends = f"source={columns['source']}@{types[0]},target={columns['target']}@{types[1]}"
+                raise BadInput(
+                    f"{table.file}: its ends are ids of several tables: {', '.join(types)}. "
+                    f"Say which is meant where: --edges {shlex.quote(f'{table.file}:{ends}')}"
+                )
+            for key in keys:
+                roles[column] = str(ColumnLink(key.table, key.column, "", end))
+                why.append(f"{column} leads to {key.table}.{key.column}")
+        return mapping.model_copy(update={"columns": roles, "why": "; ".join(why)})
+
+
+def _named_key(named: str, end: str, mapper: Mapper, table: Table) -> TableKey:
+    """Return the key that a person names for an end, `style` or `style.code`. Raises `BadInput` if there is none."""
+    node_type, _, column = named.partition(".")
+    keys = [key for key in mapper.keys if key.table == node_type and column in ("", key.column)]
+    if not keys:
+        known = ", ".join(dict.fromkeys(f"{key.table}.{key.column}" for key in mapper.keys)) or "none"
+        raise BadInput(f"{table.file}: {end}=...@{named} names no key of a table: {known}")
+    return keys[0]
+
+
+def _keys_by_values(profile: ColumnProfile, mapper: Mapper) -> list[TableKey]:
+    """Return the key that has the values of an end, and those of other tables that have them as well.
+
+    Empty if the values are ids of nodes, or of nothing here.
+    """
+    values = list(profile.counts)
+    own = [key for key in mapper.keys if not key.rank and key.table not in mapper.prefixed]
+    if not values or resolved(values, {value for key in own for value in key.values}) >= ENOUGH:
+        return []
+    scores = [
+        (closeness(profile.name, key.table, key.column), resolved(values, key.values), -key.rank) for key in mapper.keys
+    ]
+    best = max((score for score in scores if score[1] >= ENOUGH), default=None)
+    fitting = [key for key, score in zip(mapper.keys, scores, strict=True) if score == best]
+    return [key for place, key in enumerate(fitting) if not place or key.table != fitting[0].table]
 
 
 def _named_draft(table: Table, given: Mapping[str, str], called: str, why: str) -> Draft:
-    """Return a table whose columns have known names; only what the others hold is asked of their values."""
+    """Return the draft of a table whose columns have known names; only the other columns are profiled."""
     others = [name for name in table.columns if name not in given]
     return Draft(table, table.name, profiles_of(table, others) if others else {}, given, called, why=why)
 
 
 def _fresh(draft: Draft, kept: FileMapping | None) -> Draft:
-    """Return a draft of which nothing is decided yet but what is kept."""
+    """Return a draft without decisions, except those that are kept."""
     called = (kept.type or "") if kept is not None and not kept.is_of_edges else draft.called
     return replace(draft, called=called, kept=kept, guesses=[], questions=[], links={}, joined={}, names=())
 
 
 def value_columns(table: Table, mapping: FileMapping, *, has_nodes: bool) -> list[str]:
-    """Return the columns of a table in which null words may stand: all but ids, and what is left out.
+    """Return the columns that may have null words: all except ids and ignored columns.
 
     Ends are ids where nodes have a table of their own, which may have one that is called NA.
     """
@@ -247,7 +298,7 @@ def value_columns(table: Table, mapping: FileMapping, *, has_nodes: bool) -> lis
 
 
 def emptied(made: ImportPlan, drafts: Sequence[Draft] = ()) -> ImportPlan:
-    """Return a plan whose tables know their null words: of the profiles of drafts, where these are of the table."""
+    """Return a plan whose tables know their null words, from the profiles of drafts if these are of the same table."""
     notes, by_file, tables = list(made.notes), {draft.file: draft for draft in drafts}, list[MappedTable]()
     for each in made.tables:
         draft = by_file.get(each.table.file)
@@ -255,16 +306,6 @@ def emptied(made: ImportPlan, drafts: Sequence[Draft] = ()) -> ImportPlan:
         names = value_columns(each.table, each.mapping, has_nodes=bool(made.nodes))
         tables.append(replace(each, table=with_nulls(each.table, names, notes, profiles)))
     return replace(made, tables=tuple(tables), notes=tuple(notes))
-
-
-def with_nulls(
-    table: Table, names: Sequence[str], notes: list[str], known: Mapping[str, ColumnProfile] = MappingProxyType({})
-) -> Table:
-    """Return a table with the null words of some columns known; it is read for those that have no profile yet."""
-    others = [name for name in names if name not in known]
-    found = columns_with_nulls(table, others) if others else ()
-    profiles = {**known, **(profiles_of(table, found) if found else {})}
-    return cleaned(table, {name: profiles[name] for name in names if name in profiles}, notes)
 
 
 def _named(spec: TableSpec) -> Table:

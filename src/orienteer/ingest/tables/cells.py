@@ -1,4 +1,4 @@
-"""What whole columns of cells say, without a look at each cell where it comes as bytes."""
+"""Operations on whole columns of cells; columns of bytes are not decoded cell by cell."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from types import NoneType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orienteer.graph.edges import CodedColumn
 from orienteer.index.arrays import Strings
@@ -85,19 +84,15 @@ def prefixed(column: Sequence[str], prefix: str) -> Sequence[str]:
 
 
 def blank_rows(column: Sequence[str]) -> set[int]:
-    """Return the rows whose cell says nothing."""
+    """Return the rows whose cell is empty or blank."""
     if isinstance(column, CodedColumn):
         blank = blank_rows(column.values)
         return {row for row, code in enumerate(column.codes.tolist()) if code in blank} if blank else blank
     if isinstance(column, Strings):
-        return {row for row in _spacious(column).tolist() if not column[row].strip()}
+        utf8, sizes = column.run(0, len(column))
+        first = np.frombuffer(utf8 + b" ", np.uint8)[np.cumsum(sizes) - sizes]
+        spacious = np.flatnonzero((sizes == 0) | _SPACES[first])  # empty, or white space may come first
+        return {row for row in spacious.tolist() if not column[row].strip()}
     if "" not in column and not any(map(str.isspace, column)):
         return set()
     return {row for row, cell in enumerate(column) if not cell.strip()}
-
-
-def _spacious(column: Strings) -> NDArray[np.int64]:
-    """Return the rows that are empty, or whose first byte may begin white space."""
-    utf8, sizes = column.run(0, len(column))
-    first = np.frombuffer(utf8 + b" ", np.uint8)[np.cumsum(sizes) - sizes]
-    return np.flatnonzero((sizes == 0) | _SPACES[first])

@@ -6,10 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.ingest.formats.table import JOIN
-from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, FileMapping, formed_column, link_of
+from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, FileMapping
 
 NODE_NAMES: Mapping[str, tuple[str, ...]] = {
     "id": (
@@ -75,7 +76,7 @@ def plainly(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What a person says of the columns: roles by hand, columns to leave out, list columns to turn into edges."""
+    """A person's options for columns: roles, private columns, list columns to turn into edges."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     private: tuple[str, ...] = ()
@@ -118,31 +119,38 @@ NODE_RANKS = ranks(NODE_NAMES)
 EDGE_RANKS = ranks(EDGE_NAMES)
 
 
+def node_role(name: str) -> tuple[str, int]:
+    """Return the role of a column of nodes by its name, and its rank, 0 for the best; ("", 0) if it is not known."""
+    return NODE_RANKS.get(plainly(name), ("", 0))
+
+
+def edge_role(name: str) -> tuple[str, int]:
+    """Return the role of a column of edges by its name, and its rank, as `node_role` does."""
+    return EDGE_RANKS.get(plainly(name), ("", 0))
+
+
 class NodeRoles:
     """Role and rank of each column (or key of an opened object) of a table of nodes."""
 
     def __init__(self, columns: Columns, mapping: FileMapping | None = None) -> None:
-        """Take the roles from a mapping, where there is one; names tell those of the columns that it lacks."""
+        """Take the roles from a mapping, if there is one; names decide those of other columns."""
         by_hand = {column: (role.removeprefix("node_"), -1) for role, column in columns.roles.items()}
         self._given = {column: pair for column, pair in by_hand.items() if pair[0] in NODE_NAMES}
-        for rank, (column, role) in enumerate(mapping.columns.items() if mapping else ()):
-            kind = (
-                "formed" if formed_column(column, role) is not None else "link" if link_of(role) is not None else role
-            )
-            kind = kind.removeprefix("prefixed ")
-            self._given[column] = ("", 0) if kind == PROPERTY else (kind, rank)
+        if mapping is not None:
+            formed, links = mapping.formed, mapping.links
+            for rank, (column, role) in enumerate(mapping.columns.items()):
+                kind = "formed" if column in formed else "link" if column in links else role.removeprefix("prefixed ")
+                self._given[column] = ("", 0) if kind == PROPERTY else (kind, rank)
         self._given |= dict.fromkeys(columns.explode, ("explode", 0)) | dict.fromkeys(columns.private, ("private", 0))
         self._cached: dict[str, tuple[str, int]] = {}
 
     def of(self, column: str) -> tuple[str, int]:
         """Return the role and its rank, 0 the best; ("", 0) for a mere property."""
-        pair = self._cached.get(column)
-        if pair is None:
-            pair = self._given.get(column) or NODE_RANKS.get(plainly(column), ("", 0))
-            if pair[0] == "id":
-                pair = ("", 0)  # an id column is named for a whole table; a second one is a property
-            self._cached[column] = pair
-        return pair
+        if column not in self._cached:
+            role, rank = self._given.get(column) or node_role(column)
+            # An id column is named for a whole table; a second one is a property.
+            self._cached[column] = ("", 0) if role == "id" else (role, rank)
+        return self._cached[column]
 
     @property
     def seen(self) -> set[str]:
@@ -151,12 +159,8 @@ class NodeRoles:
 
     def id_column(self, names: Sequence[str]) -> str | None:
         """Return the column of the ids, or None."""
-        ranked = []
-        for name in names:
-            role, rank = self._given.get(name) or NODE_RANKS.get(plainly(name), ("", 0))
-            if role == "id":
-                ranked.append((rank, name))
-        return min(ranked)[1] if ranked else None
+        roles = [(name, *(self._given.get(name) or node_role(name))) for name in names]
+        return min(((rank, name) for name, role, rank in roles if role == "id"), default=(0, None))[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,26 +180,8 @@ class EdgeRoles:
 
     @classmethod
     def of(cls, names: Sequence[str], columns: Columns, file: object) -> EdgeRoles:
-        """Tell the columns' roles. Raises `BadInput` that names the option where an end is missing."""
-        names = [name for name in names if name not in columns.private]
-        source, target = ends(names, columns)
-        if source is None or target is None:
-            raise BadInput(
-                f"{file} has no column for the {'source' if source is None else 'target'} of its edges. "
-                f"Its columns are: {', '.join(names)}. Name it with --column source=COLUMN and --column target=COLUMN."
-            )
-        by_hand = {column: (role.removeprefix("edge_"), -1) for role, column in columns.roles.items()}
-        ranked: dict[str, list[tuple[int, str]]] = {"type": [], "text": [], "weight": []}
-        for name in names:
-            role, rank = by_hand.get(name) or EDGE_RANKS.get(plainly(name), ("", 0))
-            if role in ranked and name not in (source, target):
-                ranked[role].append((rank, name))
-        best = {role: [name for _, name in sorted(candidates)] for role, candidates in ranked.items()}
-        type_column = next(iter(best["type"]), None)
-        display = next((n for n in names if plainly(n) == "display_relation" and n != type_column), None)
-        source_sides, target_sides = _sides(names, source, target)
-        texts, weight = tuple(best["text"]), next(iter(best["weight"]), None)
-        return cls(source, target, type_column, texts, weight, display, source_sides, target_sides)
+        """Return the roles by the names of columns. Raises `BadInput` that names the option if an end is missing."""
+        return cls.of_mapping(FileMapping(file=str(file), kind="edges", columns=edge_columns(names, columns, file)))
 
     @classmethod
     def of_mapping(cls, mapping: FileMapping) -> EdgeRoles:
@@ -213,41 +199,57 @@ class EdgeRoles:
         return cls(source, target, best["type"], texts, best["weight"], best["label"], sides["source"], sides["target"])
 
 
+def edge_columns(names: Sequence[str], columns: Columns, file: object) -> dict[str, str]:
+    """Return the roles of the columns of a table of edges by their names.
+
+    Raises `BadInput` that names the option if an end is missing.
+    """
+    names = [name for name in names if name not in columns.private]
+    source, target = ends(names, columns)
+    if source is None or target is None:
+        raise BadInput(
+            f"{file} has no column for the {'source' if source is None else 'target'} of its edges. "
+            f"Its columns are: {', '.join(names)}. Name it with --column source=COLUMN and --column target=COLUMN."
+        )
+    by_hand = {column: (role.removeprefix("edge_"), -1) for role, column in columns.roles.items()}
+    ranked = {name: by_hand.get(name) or edge_role(name) for name in names if name not in (source, target)}
+    best = sorted(ranked, key=lambda name: (ranked[name][1], name))
+    roles = {source: "source", target: "target"}
+    for role in ("type", "text", "weight"):
+        having = [name for name in best if ranked[name][0] == role]
+        roles |= dict.fromkeys(having if role == "text" else having[:1], role)
+    display = (name for name in names if plainly(name) == "display_relation" and roles.get(name) != "type")
+    roles |= dict.fromkeys(islice(display, 1), "label")
+    first, second = _prefix(source), _prefix(target)
+    others = {plainly(name): name for name in names if name not in (source, target)}
+    keys = [key.removeprefix(first) for key in others if key.startswith(first) and first != second]
+    keys = [key for key in keys if second + key in others]  # what describes the ends comes in pairs
+    for end, prefix in (("about source", first), ("about target", second)):
+        roles |= {others[prefix + key]: end for key in keys}
+    return roles
+
+
 def ends(names: Sequence[str], columns: Columns) -> tuple[str | None, str | None]:
     """Return the columns of source and target: those named by hand, else the best known pair."""
     by_name = {plainly(name): name for name in reversed(names)}
-    end_names = next((pair for pair in ENDS if pair[0] in by_name and pair[1] in by_name), None)
-    source = columns.role("source") or (by_name[end_names[0]] if end_names else None)
-    target = columns.role("target") or (by_name[end_names[1]] if end_names else None)
-    if end_names is None:  # half a pair, for a message that names the missing half
-        source = source or next((by_name[pair[0]] for pair in ENDS[:8] if pair[0] in by_name), None)
-        target = target or next((by_name[pair[1]] for pair in ENDS[:8] if pair[1] in by_name), None)
-    return (source if source in names else None), (target if target in names else None)
+    whole = [pair for pair in ENDS if by_name.keys() >= set(pair)][:1]
+    found = []
+    for place, end in enumerate(("source", "target")):
+        # Half a pair is for a message that names the missing half.
+        known = (by_name[pair[place]] for pair in whole or ENDS[:8] if pair[place] in by_name)
+        found.append(columns.role(end) or next(known, None))
+    return (found[0] if found[0] in names else None), (found[1] if found[1] in names else None)
 
 
 def has_sure_ends(names: Sequence[str], columns: Columns) -> bool:
-    """Return whether columns are named as ends by hand, or as nothing else is named; or their types stand beside."""
+    """Return whether ends are sure: named by hand, with unambiguous names, or next to a column of types."""
     pair = tuple(plainly(name or "") for name in ends(names, columns))
-    has_types = any(EDGE_RANKS.get(plainly(name), ("", 0))[0] == "type" for name in names)
+    has_types = any(edge_role(name)[0] == "type" for name in names)
     return columns.role("source", "target") is not None or has_types or pair not in UNSURE
 
 
 def _prefix(end: str) -> str:
     return re.sub(r"_(node_)?(index|id)$", "", plainly(end)) + "_"
-
-
-def _sides(names: Sequence[str], source: str, target: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the columns that describe the two ends, which come in pairs: head_type and tail_type."""
-    first, second = _prefix(source), _prefix(target)
-    if first == second:
-        return {}, {}
-    others = {plainly(name): name for name in names if name not in (source, target)}
-    shared = [
-        key.removeprefix(first)
-        for key in others
-        if key.startswith(first) and second + key.removeprefix(first) in others
-    ]
-    return {others[first + key]: key for key in shared}, {others[second + key]: key for key in shared}
 
 
 def check_named(columns: Columns, seen: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""A table before it is mapped: what its columns hold, and what was found out about it."""
+"""A table before it is mapped: the profiles of its columns, and the decisions so far."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from orienteer.display import counted
-from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.tables.cells import texts_of
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.tables.plan import JOIN, Table
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.type_names import header_words, is_key, node_type_of, words_of
+from orienteer.ingest.tables.type_names import header_words, is_key, node_type_of, says, words_of
 
 HARDLY_TWICE = 0.97
 """Share of a column's values that differ, from which on the others are faults of a key."""
@@ -35,8 +34,6 @@ class TableKey(NamedTuple):
     """The table's type."""
     column: str
     values: Set[str]
-    is_id: bool
-    is_name: bool
     rank: int
     """0 for ids, 1 for names, 2 for other columns of different values."""
 
@@ -75,7 +72,7 @@ class Link:
 
     @property
     def question(self) -> str:
-        """Return what the values leave open of the link, empty where they prove it."""
+        """Return the open question about the link, or an empty text if its values prove it."""
         if self.missing:
             first, are = ", ".join(self.missing), "is" if self.absent == 1 else "are"
             share = f"{self.absent:,} of {counted(self.different, 'different value')}"
@@ -88,7 +85,7 @@ class Link:
 
 @dataclass(eq=False)
 class Draft:
-    """A table, what its columns hold, and what has been found out about it."""
+    """A table, the profiles of its columns, and the decisions so far."""
 
     table: Table
     name: str
@@ -101,16 +98,14 @@ class Draft:
     private: Collection[str] = ()
     why: str = ""
     """Why its columns have the roles that are given."""
-    declared: Mapping[str, tuple[str, str]] | None = None
-    """Of a table of a database that declares keys, the type and the column that each of its foreign keys leads to."""
     stated: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Columns that are sure to lead to rows of another table: its file, and its key."""
+    is_declared: bool = False
+    """The table is of a database that declares its foreign keys."""
     told_apart: str = ""
     """Its type where another table would have the same one."""
     kept: FileMapping | None = None
     """How a graph's plan reads it, which stays."""
-    joint: Collection[str] = ()
-    """Columns that lead to a row of another table only together."""
     joined: dict[str, ColumnProfile] = field(default_factory=dict)
     """What is made of several columns: `row+seat`."""
     id_name: str | None = None
@@ -143,20 +138,21 @@ class Draft:
 
     @cached_property
     def index(self) -> str | None:
-        """Return the first column if it has no name and numbers the rows beside a key, as data frames write it."""
+        """Return the first column if it is the nameless index of a data frame, next to a key."""
         first, *others = self.open.items() if self.open else [("", ColumnProfile(""))]
         is_index = first[0] == "column_1" and first[1].is_counter
         return first[0] if is_index and any(is_key(name) and profile.is_key for name, profile in others) else None
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
-        """Return the columns of the first and the last name of people; nothing where one of them is missing."""
+        """Return the columns of first and last names; empty if one of them is missing."""
         worded = [name for name, column in self.open.items() if column.kind in ("name", "code")]
         first = next((name for name in worded if _says(name, header_words("first_names"))), None)
         others = [name for name in worded if name != first]
         last = next((name for name in others if _says(name, header_words("last_names"))), None)
-        if first and not last:  # `Name` beside `Vorname`
-            last = next((name for name in others if _says(name, ()) and _are_single(self.open[name])), None)
+        if first and not last:  # `Name` next to `Vorname`: most are single words
+            named = ((name, self.open[name].counts) for name in others if _says(name, ()))
+            last = next((name for name, own in named if 2 * sum(" " in value for value in own) < len(own)), None)
         return (first, last) if first and last else ()
 
     @cached_property
@@ -165,15 +161,10 @@ class Draft:
         fit = {}
         for name, profile in (self.open | self.joined).items():
             is_mostly_filled = profile.filled > MOSTLY_FILLED * self.rows
-            is_named = profile.kind == "name" and not header_words("names").isdisjoint(words_of(name))
+            is_named = profile.kind == "name" and says(name, "names")
             share = MOSTLY_DIFFERENT if is_named else HARDLY_TWICE if is_mostly_filled else 1
-            fewest = share * profile.filled
-            if (
-                name == self.index
-                or name in self.parts
-                or profile.filled <= FEWEST_FILLED * self.rows
-                or len(profile.counts) < fewest
-            ):
+            is_filled = profile.filled > FEWEST_FILLED * self.rows
+            if name in (self.index, *self.parts) or not is_filled or len(profile.counts) < share * profile.filled:
                 continue
             if profile.kind in ("code", "name") or (profile.whole_numbers is not None and is_mostly_filled):
                 fit[name] = profile
@@ -183,18 +174,14 @@ class Draft:
     def keys(self) -> list[TableKey]:
         """Return the columns by which other tables can name its rows, ids first."""
         found = []
-        for name, profile in (
-            self.unique.items() | {n: (self.open | self.joined)[n] for n in (self.id_name, *self.names) if n}.items()
-        ):
-            is_id, is_name = name == self.id_name, self.names == (name,)
-            if is_id or is_name or profile.whole_numbers is None:
-                # A name of two rows names neither.
-                values = (
-                    {value for value, count in profile.counts.items() if count == 1}
-                    if is_name
-                    else profile.counts.keys()
-                )
-                found.append(TableKey(self.type, name, values, is_id, is_name, 0 if is_id else 1 if is_name else 2))
+        named = {name: (self.open | self.joined)[name] for name in (self.id_name, *self.names) if name}
+        for name, profile in (self.unique | named).items():
+            rank = 0 if name == self.id_name else 1 if self.names == (name,) else 2
+            if rank < 2 or profile.whole_numbers is None:
+                values: Set[str] = profile.counts.keys()
+                if rank == 1:  # a name of two rows names neither
+                    values = {value for value, count in profile.counts.items() if count == 1}
+                found.append(TableKey(self.type, name, values, rank))
         places = [*self.profiles, *self.joined]
         return sorted(found, key=lambda key: (key.rank, places.index(key.column)))
 
@@ -203,7 +190,7 @@ class Draft:
         return next((column for column, plain in self.given.items() if plain == role), None)
 
     def join(self, *names: str) -> None:
-        """Profile what is made of several columns, unless one is private, or the name would be that of others."""
+        """Profile a column made of several, unless one is private, or its name is taken."""
         profile = ColumnProfile(JOIN.join(names))
         if not set(names) <= self.open.keys() or JOIN in "".join(names) or profile.name in self.profiles:
             return
@@ -221,7 +208,7 @@ class Draft:
     def cell_columns(self, *names: str) -> Iterator[list[list[str]]]:
         """Read the table again, and give some columns, a batch at a time, stripped; empty for null words."""
         nulls = [self.profiles[name].null_words if name in self.profiles else {} for name in names]
-        for batch in self.table.joining(names).batches(rows=NODE_ROWS, drop=lambda reason, line, value: None):
+        for batch in self.table.joining(names).batches():
             columns = (texts_of(batch.columns.get(name, ("",) * len(batch))) for name in names)
             yield [
                 ["" if text in words else text for text in map(str.strip, column)]
@@ -229,13 +216,8 @@ class Draft:
             ]
 
 
-def _are_single(column: ColumnProfile) -> bool:
-    """Return whether most values are single words."""
-    return 2 * sum(" " in value for value in column.counts) < len(column.counts)
-
-
 def _says(name: str, words: Collection[str]) -> bool:
-    """Return whether a column's name is one of some words, alone or beside the word for names: `first_name`."""
+    """Return whether a column's name is one of some words, alone or with the word for names: `first_name`."""
     own = words_of(name)
     return (not words or any(word in words for word in own)) and all(
         word in words or word in header_words("names") for word in own

@@ -10,7 +10,7 @@ from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.cells import blank_rows, holds, texts_of
-from orienteer.ingest.tables.columns import EDGE_RANKS, REPEATED, Columns, EdgeRoles, plainly
+from orienteer.ingest.tables.columns import REPEATED, Columns, EdgeRoles, edge_role
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, FileMapping
 from orienteer.ingest.tables.nodes import NodeMaker
 from orienteer.ingest.tables.values import finite, number, opened, plain, text_of
@@ -21,7 +21,7 @@ Extra = dict[str, Any]  # Any: text, weight and properties, as JSON
 
 
 class EdgeMaker:
-    """Makes batches of edges; what a row says besides its ends and type goes along as extras."""
+    """Makes batches of edges. Values other than ends and types become extras."""
 
     def __init__(
         self,
@@ -72,12 +72,9 @@ class EdgeMaker:
         )
 
     def nodes(self, batch: Batch, maker: NodeMaker, *, present: Any) -> Iterator[NodeBatch]:  # Any: it has `has`
-        """Make the nodes that the rows name and that are not known yet, with what the rows say of them."""
-        sides = (
-            (self._roles.source, self._roles.source_sides),
-            (self._roles.target, self._roles.target_sides),
-        )
-        for end, described in sides:
+        """Make the nodes that the rows name and that are not known yet, with the columns about them."""
+        roles = self._roles
+        for end, described in ((roles.source, roles.source_sides), (roles.target, roles.target_sides)):
             ids = list(self._ids(batch, end))
             first = dict(zip(reversed(ids), range(len(ids))[::-1], strict=True))
             rows = sorted(row for node_id, row in first.items() if node_id.strip() and not present.has(node_id))
@@ -102,7 +99,7 @@ class EdgeMaker:
         if not names:
             return None
         # The better known of two texts has to come first.
-        names.sort(key=lambda name: EDGE_RANKS.get(plainly(name), ("", 0)))
+        names.sort(key=lambda name: edge_role(name))
         extras: list[Extra | None] = [None] * len(batch)
         for name in names:
             for row, value in enumerate(batch.columns[name]):
@@ -121,7 +118,7 @@ class EdgeMaker:
         return side is None or (self.has_nodes and side not in REPEATED)
 
     def _with(self, extra: Extra | None, name: str, value: Any, columns: Mapping[str, Any]) -> Extra | None:
-        """Add one cell to what an edge carries; an object is opened."""
+        """Add one cell to the extras of an edge; an object is opened."""
         if name in self._private:
             self._tally.leave_out(name)
             return extra
@@ -142,9 +139,9 @@ class EdgeMaker:
         extra = extra or {}
         if name in self._formed:
             if kept := self._formed[name].kept(value):
-                extra["properties"] = {**extra.get("properties", {}), **kept}
+                extra.setdefault("properties", {}).update(kept)
             return extra
-        role = "" if name in self._properties else EDGE_RANKS.get(plainly(name), ("", 0))[0]
+        role = "" if name in self._properties else edge_role(name)[0]
         if (role == "text" or name in self._roles.texts) and "text" not in extra:
             extra["text"] = text_of(value)
         elif (role == "weight" or name == self._roles.weight) and "weight" not in extra and finite(value) is not None:

@@ -1,4 +1,4 @@
-"""How the values of a column are written: numbers with their decimal sign and unit, dates with their order.
+"""The forms of a column's values: numbers with their decimal sign and unit, dates with their order.
 
 All values decide, by their shapes: `12.50 kg` and `99.90 kg` are one, digits made alike. A column has one form or none.
 """
@@ -16,30 +16,11 @@ from typing import TypeAlias
 from orienteer.ingest.tables.values import LONGEST_NUMBER
 from orienteer.text.units import UNITS, measured
 
+_CODES = "CHF EUR USD GBP JPY INR BRL SEK NOK DKK PLN CZK HUF CNY AUD CAD"
 CURRENCIES: Mapping[str, str] = {
     **{"円": "jpy", "元": "cny", "원": "krw", "kr": "kr", "Fr": "chf", "Ft": "huf", "lei": "ron"},
     **{"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr", "R$": "brl", "US$": "usd", "zł": "pln", "Kč": "czk"},
-    **{
-        code: code.casefold()
-        for code in [
-            "CHF",
-            "EUR",
-            "USD",
-            "GBP",
-            "JPY",
-            "INR",
-            "BRL",
-            "SEK",
-            "NOK",
-            "DKK",
-            "PLN",
-            "CZK",
-            "HUF",
-            "CNY",
-            "AUD",
-            "CAD",
-        ]
-    },
+    **{code: code.casefold() for code in _CODES.split()},
 }
 """Signs of money, which may stand before a number, and the unit that each is."""
 MONTHS: Mapping[str, int] = {
@@ -126,13 +107,13 @@ class Numbers:
         return -number if is_negative else number
 
     def _is_own(self, unit: str) -> bool:
-        """Return whether a value in this unit may stand in the column: one without a unit takes any."""
+        """Return whether a value in this unit fits the column; a column without a unit takes any."""
         own, other = self.unit_word, Numbers(unit=unit).unit_word
         return unit == self.unit or own == other or not own or not other or len(_as_one(Counter((own, other)))) == 1
 
     @property
     def unit_word(self) -> str:
-        """Return the unit as a word for the name of a property: `eur` of `€`, `eur_per_h` of `€/h`; empty for none."""
+        """Return the unit as a word for a property's name: `eur` of `€`, `eur_per_h` of `€/h`; empty without a unit."""
         unit = self.unit.rstrip(".")
         money, _, each = unit.partition("/")
         if money in CURRENCIES:
@@ -159,19 +140,18 @@ class Dates:
                 return text if date(*map(int, iso.groups())) else None
             if self.order == "yyyymmdd":
                 return date(int(text[:4]), int(text[4:6]), int(text[6:])).isoformat()
-            if self.order == "in words":
-                worded = _WORDED.fullmatch(text)
-                if worded is None:
-                    return None
-                year, month, day = (worded[name] or worded[f"{name}2"] for name in ("year", "month", "day"))
-                day = date(_whole_year(year), MONTHS[month.casefold()], int(day)).isoformat()
-                return f"{day}T{_clock(worded['time'], worded['half'])}" if worded["time"] else day
-            found = _PARTED.fullmatch(text)
+            is_worded = self.order == "in words"
+            found = (_WORDED if is_worded else _PARTED).fullmatch(text)
             if found is None:
                 return None
-            parts = dict(zip(self.order.split("/"), (found[1], found[3], found[4]), strict=True))
-            day = date(_whole_year(parts["y"]), int(parts["m"]), int(parts["d"])).isoformat()
-            return f"{day}T{_clock(found['time'], found['half'])}" if found["time"] else day
+            if is_worded:
+                year, month, day = (found[name] or found[f"{name}2"] for name in ("year", "month", "day"))
+                month = str(MONTHS[month.casefold()])
+            else:
+                parts = dict(zip(self.order.split("/"), (found[1], found[3], found[4]), strict=True))
+                year, month, day = parts["y"], parts["m"], parts["d"]
+            written = date(_whole_year(year), int(month), int(day)).isoformat()
+            return f"{written}T{_clock(found['time'], found['half'])}" if found["time"] else written
         except (ValueError, KeyError):
             return None
 
@@ -188,7 +168,7 @@ def shape(value: str) -> str:
 def form_of(
     shapes: Mapping[str, int], values: Collection[str], *, decimal: str = "", order: str = ""
 ) -> tuple[Form | None, frozenset[str]]:
-    """Return the form that all values have, or most, and the values of another form; None and nothing for texts.
+    """Return the form of all or most values, and the values of another form; None and an empty set for texts.
 
     `decimal` and `order` are those of the table's other columns, where these values prove none.
     """
@@ -211,10 +191,16 @@ def form_of(
 
 def _majority(shapes: Mapping[str, int], values: Collection[str]) -> Collection[str]:
     """Return the values that are numbers of one unit, or dates, if most values are; nothing otherwise."""
-    kinds = {one: _kind_of_shape(one) for one in shapes}
-    counts = Counter[str]()
-    for one, kind in kinds.items():
-        counts[kind] += shapes[one]
+    kinds, counts = dict[str, str](), Counter[str]()
+    for one, count in shapes.items():
+        western, numbers = _western(one.strip()), numbers_of({one: 1})
+        if any(form.fullmatch(western) is not None for form in (_ISO, _PARTED, _WORDED)):
+            kinds[one] = "date"
+        elif numbers is None:
+            kinds[one] = ""
+        else:
+            kinds[one] = f"number {'' if numbers.unit in CURRENCIES else numbers.unit_word}"
+        counts[kinds[one]] += count
     del counts[""]
     best, count = max(counts.items(), key=lambda pair: pair[1], default=("", 0))
     if len(values) - count > 1 + MOST_STRANGE * len(values):
@@ -222,17 +208,8 @@ def _majority(shapes: Mapping[str, int], values: Collection[str]) -> Collection[
     return [value for value in values if kinds[shape(value)] == best]
 
 
-def _kind_of_shape(one: str) -> str:
-    """Return `date`, `number` with its unit, or an empty text for any other shape."""
-    western = _western(one.strip())
-    if any(form.fullmatch(western) is not None for form in (_ISO, _PARTED, _WORDED)):
-        return "date"
-    numbers = numbers_of({one: 1})
-    return "" if numbers is None else f"number {'' if numbers.unit in CURRENCIES else numbers.unit_word}"
-
-
 def numbers_of(shapes: Mapping[str, int], decimal: str = "") -> Numbers | None:
-    """Return how values of these shapes are numbers, None where some are none.
+    """Return how values of these shapes are numbers, or None if some are not.
 
     `decimal` is the sign of the table's other columns, for a column that proves none.
     """
@@ -285,40 +262,41 @@ def _as_one(units: Counter[str]) -> set[str]:
 
 
 def dates_of(shapes: Mapping[str, int], values: Collection[str], order: str = "") -> Dates | None:
-    """Return how values are dates, None where some are none.
+    """Return how values are dates, or None if some are not, but for a few days that no month has.
 
     `order` is that of the table's other dates, for a column in which no day is over 12.
     """
     shapes, values = {_western(one): count for one, count in shapes.items()}, list(map(_western, values))
-    if all(map(_ISO.fullmatch, shapes)):
-        return _mostly_read(Dates("iso"), values)
-    if any(map(_ISO.fullmatch, shapes)):  # a spreadsheet's own dates beside typed ones
-        rest = {one: count for one, count in shapes.items() if not _ISO.fullmatch(one)}
-        form = dates_of(rest, [value for value in values if not _ISO.fullmatch(value.strip())], order)
-        return form and _mostly_read(form, values)
+    form = _dates_of(shapes, values, order)
+    is_read = form is not None and sum(form.read(value) is None for value in values) <= 1 + MOST_STRANGE * len(values)
+    return form if is_read else None
+
+
+def _dates_of(shapes: Mapping[str, int], values: Collection[str], order: str) -> Dates | None:
+    rest = {one: count for one, count in shapes.items() if not _ISO.fullmatch(one)}
+    if not rest:
+        return Dates("iso")
+    if len(rest) < len(shapes):  # a spreadsheet's own dates next to typed ones
+        return dates_of(rest, [value for value in values if not _ISO.fullmatch(value.strip())], order)
     if len(values) >= FEWEST_COMPACT and set(shapes) == {"99999999"}:
-        return (
-            _mostly_read(Dates("yyyymmdd", is_proved=True), values)
-            if all("1850" < v[:4] < "2100" for v in values)
-            else None
-        )
+        return Dates("yyyymmdd", is_proved=True) if all("1850" < value[:4] < "2100" for value in values) else None
     if all(map(_WORDED.fullmatch, shapes)):
-        return _mostly_read(Dates("in words", is_proved=True), values)
+        return Dates("in words", is_proved=True)
     if not all(map(_PARTED.fullmatch, shapes)):
         return None
     parts = [found for value in values if (found := _PARTED.fullmatch(value.strip())) is not None]
     if all(len(found[1]) == len("2001") for found in parts):
-        return _mostly_read(Dates("y/m/d", is_proved=True), values)
+        return Dates("y/m/d", is_proved=True)
     if any(len(found[1]) > len("31") for found in parts):
         return None
     first, second = (max(int(found[place]) for found in parts) for place in (1, 3))
     is_dotted = all(found[2] == "." for found in parts)  # nobody writes the month first with dots
     latest = max((int(found[4]) for found in parts if len(found[4]) == len("26")), default=0)
     if second <= 12 and THIS_YEAR < latest <= 31:
-        return _mostly_read(Dates("y/m/d", is_proved=True), values)
+        return Dates("y/m/d", is_proved=True)
     if first > 12 or second > 12 or is_dotted:
-        return _mostly_read(Dates("m/d/y" if second > 12 else "d/m/y", is_proved=True), values)
-    return _mostly_read(Dates(order or "m/d/y", is_open=not order), values)
+        return Dates("m/d/y" if second > 12 else "d/m/y", is_proved=True)
+    return Dates(order or "m/d/y", is_open=not order)
 
 
 def _is_money(sign: str, unit: str) -> bool:
@@ -327,7 +305,7 @@ def _is_money(sign: str, unit: str) -> bool:
 
 
 def _is_unit(unit: str, *, is_glued: bool) -> bool:
-    """Return whether what stands behind a number is its unit, and not the end of a code or an address."""
+    """Return whether the text after a number is its unit, and not the end of a code or an address."""
     if not unit or unit in CURRENCIES or measured(f"1{'' if is_glued else ' '}{unit}") is not None:
         return True
     has_cases = unit.lower() != unit.upper()  # Japanese has none, and no blank before a unit
@@ -335,7 +313,7 @@ def _is_unit(unit: str, *, is_glued: bool) -> bool:
 
 
 def _decimal_signs(body: str) -> set[str]:
-    """Return the signs that may part a number's decimals: both where it has none, nothing where it is no number."""
+    """Return the possible decimal signs of a number: both if it has no decimals, none if it is not a number."""
     grouped = re.split(f"[{GROUP_SIGNS}]", body)
     if len(grouped) > 1:
         last, sign, _ = grouped[-1].partition("." if "." in grouped[-1] else ",")
@@ -356,11 +334,6 @@ def _decimal_signs(body: str) -> set[str]:
 def _are_groups(groups: list[str]) -> bool:
     first, *rest = groups
     return first.isdigit() and len(first) <= 3 and all(len(group) == 3 and group.isdigit() for group in rest)
-
-
-def _mostly_read(form: Dates, values: Collection[str]) -> Dates | None:
-    """Return a form if it reads the values, but for a few days that no month has."""
-    return form if sum(form.read(value) is None for value in values) <= 1 + MOST_STRANGE * len(values) else None
 
 
 def _western(text: str) -> str:

@@ -12,18 +12,14 @@ from orienteer.ingest.formats.nested import NestedTable
 from orienteer.ingest.formats.sqlite import SqliteTable, StoredTable, is_database, stored_tables
 from orienteer.ingest.formats.table import Format
 from orienteer.ingest.tables.plan import CORPUS_WORDS, EDGE_WORDS, NODE_WORDS, Table, names_of, words_in
-from orienteer.ingest.tables.type_names import node_type_of
 
 
 def is_container(path: Path) -> bool:
     """Return whether a file may hold several tables, by its name, or by its first bytes if it is a database."""
     kinds = (*workbook.SUFFIXES, *objects.SUFFIXES, *gedcom.SUFFIXES)
-    return suffix(path) in kinds or _is_of_lines(path) or is_database(path)
-
-
-def _is_of_lines(path: Path) -> bool:
-    """Return whether a file has lines of JSON that may be rows with rows within; nodes and edges keep their objects."""
-    return suffix(path) in objects.LINES and not words_in(path) & (NODE_WORDS | EDGE_WORDS | CORPUS_WORDS)
+    # Lines of JSON may be rows with rows within; nodes and edges keep their objects.
+    is_of_lines = suffix(path) in objects.LINES and not words_in(path) & (NODE_WORDS | EDGE_WORDS | CORPUS_WORDS)
+    return suffix(path) in kinds or is_of_lines or is_database(path)
 
 
 def holds_tables(path: Path) -> bool:
@@ -54,38 +50,33 @@ def tables_in(path: Path) -> list[Table]:
         forms = {name: Format("workbook", (), workbook.SheetTable(name), is_text=True) for name in names}
         return [Table(path, form, names_of(path, form), called=name) for name, form in forms.items()]
     if kind in gedcom.SUFFIXES:
-        return [_nested(path, table, "GEDCOM") for table in gedcom.tables_of(path)]
-    if kind in objects.LINES:
-        return [_nested(path, table, "JSON lines") for table in objects.tables_of_lines(path)]
-    name = "JSON" if kind in objects.JSON else "YAML"
-    return [_nested(path, table, name) for table in objects.tables_of(path)]
+        name, nested = "GEDCOM", gedcom.tables_of(path)
+    elif kind in objects.LINES:
+        name, nested = "JSON lines", objects.tables_of_lines(path)
+    else:
+        name, nested = "JSON" if kind in objects.JSON else "YAML", objects.tables_of(path)
+    return [Table(path, Format(name, (), t), t.columns(path), called=t.called, label=t.name) for t in nested]
 
 
-def stated_links(table: Table) -> dict[str, tuple[str, str]]:
-    """Return the file and the key that columns lead to because rows were within rows, or as a format says."""
-    links = table.format.reader.links if isinstance(table.format.reader, NestedTable) else {}
-    return {
-        column: (f"{table.path}#{called}", key) for column, (called, key) in links.items() if column in table.columns
-    }
-
-
-def _nested(path: Path, table: NestedTable, form: str) -> Table:
-    return Table(path, Format(form, (), table), table.columns(path), called=table.called, label=table.name)
+def stated_links(table: Table, tables: Sequence[Table]) -> dict[str, tuple[str, str]]:
+    """Return the file and the key that columns lead to as a database declares, or because rows were within rows."""
+    reader = table.format.reader
+    stored = stored_as(table)
+    links = reader.links if isinstance(reader, NestedTable) else stored.references if stored is not None else {}
+    files = {other.file.casefold(): other.file for other in tables}
+    found = {column: (files.get(f"{table.path}#{called}".casefold()), key) for column, (called, key) in links.items()}
+    return {column: (file, key) for column, (file, key) in found.items() if file is not None and table.has(column)}
 
 
 def stored_as(table: Table) -> StoredTable | None:
-    """Return what a database declares of a table, None of any other table."""
+    """Return a database's declaration of a table, or None for any other table."""
     return table.format.reader.table if isinstance(table.format.reader, SqliteTable) else None
 
 
-def declared_keys(table: Table, tables: Sequence[Table]) -> dict[str, tuple[str, str]] | None:
-    """Return the type and the column that each foreign key leads to; None where the database declares no such keys.
+def declares_keys(table: Table, tables: Sequence[Table]) -> bool:
+    """Return whether a table is of a database that declares foreign keys.
 
     Without any, columns that lead to other tables are told by their values, as in other tables.
     """
-    stored = stored_as(table)
-    if stored is None or not any(
-        other.path == table.path and declared.references for other in tables if (declared := stored_as(other))
-    ):
-        return None
-    return {column: (node_type_of(name), key) for column, (name, key) in stored.references.items()}
+    inside = [stored_as(other) for other in tables if other.path == table.path]
+    return stored_as(table) is not None and any(stored is not None and stored.references for stored in inside)

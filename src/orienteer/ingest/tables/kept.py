@@ -1,4 +1,4 @@
-"""The plan that a graph keeps, over the tables of today: what it still says, and what a new plan would say otherwise.
+"""The plan that a graph keeps, applied to today's tables, and the differences of a new plan.
 
 A decision stays while its columns are there. What is new is planned around what stays; what leads nowhere any more is
 planned anew. Nothing of this happens unsaid.
@@ -84,7 +84,11 @@ def kept_plan(kept: Sequence[FileMapping], assignment: Assignment) -> KeptPlan:
     became += [f"{each.table.file}: new, read as {each.mapping.what}" for each in new if each.table.file not in known]
     tables, told = _leading_somewhere(_with_joined_keys(tables), anew)
     # Where nothing is decided otherwise, what led to it is told as it is today.
-    tables = [_if_same(each, anew[each.table.file]) for each in tables]
+    for place, each in enumerate(tables):
+        other = anew[each.table.file]
+        if each.mapping.reads_as(other.mapping) and each.table.columns == other.table.columns:
+            told_today = other.mapping.model_copy(update={"encoding": each.mapping.encoding})
+            tables[place] = MappedTable(each.table, told_today)
     otherwise = [d for each in tables for d in _differences(each.mapping, anew[each.table.file].mapping)]
     starts = tuple(f"{each.table.file}: " for each in new)
     guesses = tuple(guess for guess in given.guesses if guess.startswith(starts))
@@ -93,7 +97,7 @@ def kept_plan(kept: Sequence[FileMapping], assignment: Assignment) -> KeptPlan:
 
 
 def _of_today(kept: Sequence[FileMapping], fresh: ImportPlan) -> tuple[dict[str, FileMapping], list[str]]:
-    """Return the mappings of tables that are there, by what they are called today, and say which are not.
+    """Return the mappings of tables that still exist, by today's names, and a line for each that does not.
 
     The sources may be named in another way.
     """
@@ -120,13 +124,13 @@ def _as_kept(table: Table, mapping: FileMapping) -> Table:
 
 
 def _is_of_rows(role: str) -> bool:
-    """Return whether a role tells what the rows of a table are."""
+    """Return whether a role decides the identity of rows: ids, types and ends."""
     link = link_of(role)
     return role in ("id", "prefixed id", "source", "target", "type") or (link is not None and bool(link.end))
 
 
 def _fitted(table: Table, mapping: FileMapping, fresh: ImportPlan) -> tuple[MappedTable | None, list[str]]:
-    """Return a table with what its mapping says of its columns, None if its rows can no longer be told; say why."""
+    """Return a table mapped for today's columns, or None if a column of ids or ends is gone; and the reasons."""
     if mapping.kind == IGNORED:
         return MappedTable(table, mapping), []
     gone = [name for name in mapping.columns if not table.has(name)]
@@ -146,7 +150,7 @@ def _fitted(table: Table, mapping: FileMapping, fresh: ImportPlan) -> tuple[Mapp
 
 
 def _with_joined_keys(tables: Sequence[MappedTable]) -> list[MappedTable]:
-    """Let tables join columns where a new table leads to several together: nothing may have led there before."""
+    """Join the columns of tables to which a new table leads by several together."""
     wanted = dict.fromkeys((link.node_type, link.key) for each in tables for link in each.mapping.links.values())
     made = []
     for each in tables:
@@ -160,7 +164,7 @@ def _with_joined_keys(tables: Sequence[MappedTable]) -> list[MappedTable]:
 def _leading_somewhere(
     tables: Sequence[MappedTable], anew: Mapping[str, MappedTable]
 ) -> tuple[list[MappedTable], list[str]]:
-    """Give columns that lead to a key that is gone the roles of a new plan, or else make them properties.
+    """Give columns whose key is gone the roles of a new plan, or make them properties.
 
     Raises `BadInput` where they are the ends of edges.
     """
@@ -182,30 +186,14 @@ def _leading_somewhere(
     return made, told
 
 
-def _if_same(kept: MappedTable, fresh: MappedTable) -> MappedTable:
-    if not kept.mapping.reads_as(fresh.mapping) or kept.table.columns != fresh.table.columns:
-        return kept
-    return MappedTable(kept.table, fresh.mapping.model_copy(update={"encoding": kept.mapping.encoding}))
-
-
 def _differences(kept: FileMapping, new: FileMapping) -> list[Decision]:
-    """Return what a new plan decides otherwise of a table, and of its columns if their table is the same."""
+    """Return the decisions of a new plan that differ for a table, and for its columns if its rows are the same."""
     found = [Decision(file=kept.file, kept=kept.what, new=new.what)] if kept.rows != new.rows else []
     if kept.rows[:2] != new.rows[:2]:
         return found
-    pairs: Mapping[str, tuple[str, str]] = {
-        name: (kept.columns.get(name, "no column"), new.columns.get(name, "no column"))
-        for name in dict.fromkeys((*kept.columns, *new.columns))
-    }
     told = [text.partition(": ") for text in (*new.questions, *new.why.split("; "))]
-    return found + [
-        Decision(
-            file=kept.file,
-            column=name,
-            kept=role,
-            new=other,
-            why=next((why for column, _, why in told if column == name), ""),
-        )
-        for name, (role, other) in pairs.items()
-        if role != other
-    ]
+    for name in dict.fromkeys((*kept.columns, *new.columns)):
+        role, other = (mapping.columns.get(name, "no column") for mapping in (kept, new))
+        why = next((why for column, _, why in told if column == name), "")
+        found += [Decision(file=kept.file, column=name, kept=role, new=other, why=why)] if role != other else []
+    return found

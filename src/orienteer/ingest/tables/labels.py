@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.tables.columns import plainly
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.values import identifier, items, number
@@ -45,18 +44,19 @@ class Labels:
             self.also_called[type_name] = aliases
 
     def read(self, table: Table, types: Collection[str], *, by_hand: bool = False) -> bool:
-        """Take the labels of a table where one of its columns holds the types' codes. Says whether it does.
+        """Take the labels of a table, and return whether one of its columns has the types' codes.
 
         By hand any code counts, and all further columns are further words.
         """
         columns = _columns(table)
         code = _code_column(columns, types, by_hand=by_hand) if columns and types else None
-        if code is None:
+        others = [name for name in columns if code is not None and name != code]
+        labels = [name for wanted in LABEL_NAMES for name in others if plainly(name) == wanted]
+        labels += [n for n in others if by_hand or all(isinstance(number(value), str) for value in columns[n][1:])]
+        if code is None or not labels:
             return False
-        label = _label_column(columns, code, by_hand=by_hand)
-        if label is None:
-            return False
-        others = [name for name in columns if by_hand and name not in (code, label)]
+        label = labels[0]
+        others = [name for name in others if by_hand and name != label]
         for row, type_name in enumerate(columns[code]):
             if type_name in types:
                 words = [word for name in others for word in items(columns[name][row])]
@@ -68,7 +68,7 @@ def _columns(table: Table) -> Mapping[str, list[str]]:
     """Return a small table's columns as text; of a delimited file also its first row, which may be data."""
     names = table.columns
     columns: dict[str, list[str]] = {name: [name] if table.format.is_text else [] for name in names}
-    for batch in table.batches(rows=NODE_ROWS, drop=lambda reason, line, value: None):
+    for batch in table.batches():
         for name in names:
             values: Sequence[Any] = batch.columns.get(name, ("",) * len(batch))
             columns[name] += [", ".join(items(v)) if isinstance(v, list) else identifier(v) for v in values]
@@ -87,10 +87,3 @@ def _code_column(columns: Mapping[str, list[str]], types: Collection[str], *, by
         if share > best_share and (by_hand or is_table_of_types):
             best, best_share = name, share
     return best
-
-
-def _label_column(columns: Mapping[str, list[str]], code: str, *, by_hand: bool) -> str | None:
-    others = [name for name in columns if name != code]
-    label_columns = [name for wanted in LABEL_NAMES for name in others if plainly(name) == wanted]
-    worded = [name for name in others if by_hand or all(isinstance(number(value), str) for value in columns[name][1:])]
-    return next(iter(label_columns or worded), None)

@@ -60,18 +60,16 @@ GENERIC = frozenset(
 """Names of columns that lead to no table in particular."""
 
 
-def closeness(column: str, table: str, key: str, name: str = "") -> float:
-    """Return how well a column's name leads to a table, from 0 to 1: by the table's name, its key's or its names'."""
+def closeness(column: str, table: str, key: str) -> float:
+    """Return how well a column's name leads to a table, from 0 to 1: by the table's name or its key's."""
     if column.casefold() == key.casefold() and "_".join(words_of(column)) not in GENERIC:
-        return 1.0
-    column, table, key, name = map(_plain, (column, table, key, name))
+        return 1.0  # `uid`, which has no other word
+    column, table, key = map(_plain, (column, table, key))
     own, other = stem_of(column), stem_of(table) or tuple(map(singular, words_of(table)))
     if not own:
         return 0.0
     if own in (other, other[-1:], stem_of(key)) or "".join(own) == "".join(other):
         return 1.0
-    if name and own == stem_of(name):
-        return 0.9
     if (other and own[-1] in (other[-1], "_".join(other))) or own[-1:] == stem_of(key):
         return LEADING
     for a, b in ((own[-1], other[-1]), (other[-1], own[-1])) if other else ():
@@ -102,21 +100,21 @@ def find_links(drafts: Sequence[Draft]) -> dict[str, list[Link]]:
 
 
 def _says_less(link: Link, draft: Draft, found: Mapping[str, Sequence[Link]], drafts: Sequence[Draft]) -> bool:
-    """Return whether another link tells where a column leads, or that it is led to.
+    """Return whether another link decides where a column leads, or the other table leads to it.
 
     `AlbumId` leads to albums before all other tables that have the column; of two keys that share their values, the
     fuller one is led to.
     """
     other, is_own = _draft_of(link.to, drafts), _is_called_by_its_table(link)
     beside = [more for more in found[draft.file] if more.column == link.column and more.to != link.to]
-    if not is_own and any(_is_called_by_its_table(more) for more in beside):
+    if not is_own and any(map(_is_called_by_its_table, beside)):
         return True
     back = [b for b in found[other.file] if (b.column, b.to, b.key) == (link.key, draft.type, link.column)]
     if other is draft or not back:
         return False
-    fuller = (_is_called_by_its_table(back[0]), back[0].named, back[0].share, draft.rows, _worded(draft))
     # Of two tables of the same keys, the one of contracts is led to, and not that of what was paid by month.
-    return fuller > (is_own, link.named, link.share, other.rows, _worded(other))
+    own = (is_own, link.named, link.share, other.rows, _worded(other))
+    return (_is_called_by_its_table(back[0]), back[0].named, back[0].share, draft.rows, _worded(draft)) > own
 
 
 def _worded(draft: Draft) -> int:
@@ -138,7 +136,9 @@ def _links_of(draft: Draft, drafts: Sequence[Draft]) -> list[Link]:
     found: list[Link] = []
     unsure: list[Link] = []
     for name, column in (draft.open | draft.joined).items():
-        if name in (*draft.given, *draft.parts) or not column.counts or not _may_lead(column):
+        is_number = isinstance(column.form, Numbers) and not column.form.unit
+        is_open = is_number or column.kind in ("code", "name", "list")
+        if name in (*draft.given, *draft.parts) or not column.counts or not is_open:
             continue
         for other in drafts:
             if not _may_lead_to(name, draft, other):
@@ -159,22 +159,18 @@ def _links_of(draft: Draft, drafts: Sequence[Draft]) -> list[Link]:
 
 
 def _may_lead_to(name: str, draft: Draft, other: Draft) -> bool:
-    """Return whether a column may lead to a table, by what is known of both before their values are compared."""
+    """Return whether a column may lead to a table, before their values are compared."""
     if other is not draft and set(other.profiles) == set(draft.profiles):
         return False  # files with the same columns hold things of one kind
-    if draft.declared is None:
+    if not draft.is_declared:
         return True
     # A database says itself what leads where; what it leaves out has to be called as the table is.
     is_led = is_of_own_rows(name) if other is draft else closeness(name, other.type, "") == 1
-    return is_led and name not in draft.declared and name not in draft.joint
-
-
-def _may_lead(column: ColumnProfile) -> bool:
-    return column.kind in ("code", "name", "list") or (isinstance(column.form, Numbers) and not column.form.unit)
+    return is_led and not any(name in stated.split(JOIN) for stated in draft.stated)
 
 
 def inclusion(column: ColumnProfile, other: Draft, key: str, target: ColumnProfile) -> Link | None:
-    """Return how far a column's values are values of a key, its cells parted where that finds more of them."""
+    """Return how many of a column's values are values of a key, with cells split if that finds more of them."""
     if (column.whole_numbers is None) != (target.whole_numbers is None) and not column.separators:
         return None
     best: Link | None = None
@@ -187,35 +183,25 @@ def inclusion(column: ColumnProfile, other: Draft, key: str, target: ColumnProfi
         if best is not None and share <= best.share + 0.2:
             continue
         bits = (len(parts) - len(missing)) * -math.log2(_chance(parts, target))
-        named = closeness(column.name, other.type, key, other.names[0] if len(other.names) == 1 else "")
-        is_name = other.names == (key,)
-        best = Link(
-            column.name,
-            other.type,
-            key,
-            share,
-            bits,
-            named,
-            separator,
-            tuple(missing[:SHOWN]),
-            is_key_name=is_name,
-            absent=len(missing),
-            different=len(parts),
-        )
+        named = closeness(column.name, other.type, key)
+        best = Link(column.name, other.type, key, share, bits, named, separator, tuple(missing[:SHOWN]))
+        best = replace(best, absent=len(missing), different=len(parts))
     return best
 
 
-def parts_of_column(column: ColumnProfile, separator: str) -> set[str]:
-    """Return the different values of a column, its cells parted."""
+def parts_of_column(column: ColumnProfile, separator: str) -> list[str]:
+    """Return the different values of a column in their order, with cells split by a separator."""
     if separator == "json":
-        return {part.strip() for value in column.counts for part in (items(value) if not column.has_lists else [value])}
+        cells = (items(value) if not column.has_lists else [value] for value in column.counts)
+        return list(dict.fromkeys(part.strip() for parts in cells for part in parts))
     if not separator:
-        return set(column.counts)
-    return {part for value in column.counts for cell in value.split(separator) if (part := cell.strip())}
+        return list(column.counts)
+    parts = (cell.strip() for value in column.counts for cell in value.split(separator))
+    return list(dict.fromkeys(filter(None, parts)))
 
 
 def _chance(parts: Collection[str], target: ColumnProfile) -> float:
-    """Return the chance that a value of a column is one of a key's; 1 where that proves nothing."""
+    """Return the chance that a value of a column is one of a key's; 1 if that proves nothing."""
     if target.whole_numbers is not None:
         chance = target.density(wholes_of(parts))
     else:
@@ -224,14 +210,12 @@ def _chance(parts: Collection[str], target: ColumnProfile) -> float:
 
 
 def _is_proved(link: Link, draft: Draft, column: ColumnProfile, other: Draft) -> bool:
-    """Return whether values, and names where these are few, prove a link."""
+    """Return whether values prove a link, with names if the values are few."""
     is_small = column.whole_numbers is not None and link.bits < SURE
     if column.has_years or (JOIN in link.column and link.share < WHOLE):
         return False  # two people may have one name
     if other is draft:
         return _leads_to_own_rows(link, draft, column)
-    if column.is_counter and not (link.named >= LEADING and is_key(link.column)):
-        return False
     if is_small:
         is_led = is_key(link.column) or closeness(link.column, other.type, "") >= LEADING
         # Both files call it so, and there it is the first column, and counts: `Entry`, `To entry`.
@@ -255,21 +239,9 @@ def _leads_to_own_rows(link: Link, draft: Draft, column: ColumnProfile) -> bool:
         roots = draft.rows - column.filled
         # By chance there is no circle in a share of roots of all cases (Cayley).
         is_tree = 0 < FEWEST_TO_A_ROOT * roots <= draft.rows and link.share > TREE and len(column.counts) > 1
-        is_meant = is_tree and (is_key(link.column) or link.named > 0 or not _rises(draft, link))
-        return is_meant and _is_forest(draft, link)  # no row above itself is among the circles
+        is_meant = is_key(link.column) or link.named > 0
+        return is_tree and is_meant and _is_forest(draft, link)  # no row above itself is among the circles
     return sum(1 for value, key in draft.cells(link.column, link.key) if value and value == key) <= most_own
-
-
-def _rises(draft: Draft, link: Link) -> bool:
-    """Return whether the values of a column rise with the ids: the numbers of weeks, and no tree."""
-    if draft.profiles[link.key].whole_numbers is None or draft.profiles[link.column].whole_numbers is None:
-        return False
-    pairs = (
-        (without_decimal(key), without_decimal(value)) for value, key in draft.cells(link.column, link.key) if value
-    )
-    cells = [(int(key), int(value)) for key, value in pairs if key]
-    values = [value for _, value in sorted(cells)]
-    return values == sorted(values)
 
 
 def _is_forest(draft: Draft, link: Link) -> bool:
@@ -288,7 +260,7 @@ def _is_forest(draft: Draft, link: Link) -> bool:
 
 
 def _by_their_part(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link]) -> list[Link]:
-    """Return columns of small numbers whose name says what the rows are that they lead to: `brewer_id`, `town_id`.
+    """Return columns of small numbers whose name describes the rows that they lead to: `brewer_id`, `town_id`.
 
     Their name leads to no table, but a column of the one they lead to says `head brewer` or `town` of just these rows;
     or it names the part that somebody plays, and one table is of people.
@@ -347,28 +319,21 @@ def _pairs(draft: Draft, drafts: Sequence[Draft], found: Sequence[Link]) -> list
         if key is None or other is draft or len(other.unique[key].counts) < FEWEST_PAIRED:
             continue
         ids = other.unique[key].whole_numbers or []
-        whole = [
-            (name, column)
-            for name, column in free
-            if _fills(column, ids) and not column.is_key and led.get(name, other.type) == other.type
-        ]
-        if len(whole) == 2 and _share_a_word(whole[0][0], whole[1][0], other):
+        whole = []
+        for name, column in free:
+            own = column.whole_numbers or []  # most of the ids, and the last one
+            fills = FILLED * len(ids) <= len(own) and own[-1] == ids[-1] and set(own) <= set(ids)
+            if fills and not column.is_key and led.get(name, other.type) == other.type:
+                whole.append((name, column))
+        if len(whole) != 2:
             continue
-        if len(whole) == 2 and surprise_of_few_loops(draft, whole[0][1], whole[1][1]) + math.log(len(ids)) > RARE:
+        shared = set(words_of(whole[0][0])) & set(words_of(whole[1][0]))
+        if shared and not closeness(whole[0][0], other.type, ""):
+            continue  # `ordered month`, `delivered month`
+        if surprise_of_few_loops(draft, whole[0][1], whole[1][1]) + math.log(len(ids)) > RARE:
             both = [inclusion(column, other, key, other.unique[key]) for _, column in whole]
             return [link for link in both if link is not None and link.column not in led]
     return []
-
-
-def _share_a_word(first: str, second: str, other: Draft) -> bool:
-    """Return whether two columns share a word that is not the table's: `ordered month`, `delivered month`."""
-    return bool(set(words_of(first)) & set(words_of(second))) and not closeness(first, other.type, "")
-
-
-def _fills(column: ColumnProfile, ids: Sequence[int]) -> bool:
-    """Return whether the numbers of a column are ids, most of them and the last one."""
-    own = column.whole_numbers or []
-    return FILLED * len(ids) <= len(own) and own[-1] == ids[-1] and set(own) <= set(ids)
 
 
 def surprise_of_few_loops(draft: Draft, a: ColumnProfile, b: ColumnProfile) -> float:
@@ -383,7 +348,7 @@ def surprise_of_few_loops(draft: Draft, a: ColumnProfile, b: ColumnProfile) -> f
 
 
 def _bits_of_parts(column: ColumnProfile, word: str, other: Draft, key: str) -> list[float]:
-    """Return how surprising it is that columns of a table say a word of the rows that another column leads to."""
+    """Return how surprising it is, in bits, that columns of a table describe the rows that another column leads to."""
     texts = [name for name, profile in other.open.items() if profile.kind in ("name", "code") and name != key]
     found = []
     for name in texts:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from orienteer.display import counted
 from orienteer.graph.reserved import CHUNK
-from orienteer.ingest.tables.categories import REPEATS, kind_of, kind_separator
-from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, plainly
-from orienteer.ingest.tables.decision import joined_columns, says_more
-from orienteer.ingest.tables.draft import SURE, Draft, Link, TableKey
+from orienteer.ingest.tables.columns import edge_role, node_role, plainly
+from orienteer.ingest.tables.draft import SURE, Draft, Link
 from orienteer.ingest.tables.forms import Dates, Numbers
-from orienteer.ingest.tables.keys import id_column, joint_key, name_columns
+from orienteer.ingest.tables.keys import id_column, joined_columns, joint_key, name_columns, says_more
 from orienteer.ingest.tables.links import chosen, find_links
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, FormedColumn, role_of_form
 from orienteer.ingest.tables.plan import JOIN
-from orienteer.ingest.tables.profile import ColumnProfile
+from orienteer.ingest.tables.profile import REPEATS, ColumnProfile
 from orienteer.ingest.tables.type_names import (
     edge_type_of,
-    is_code as is_code_name,
     is_key,
+    kind_of,
     node_type_of,
+    says,
     without_key,
     words_of,
 )
@@ -30,7 +29,7 @@ from orienteer.ingest.tables.values import number
 
 
 class Mapper:
-    """Maps tables that belong together. The drafts keep what was guessed on the way."""
+    """Maps tables that belong together. The drafts receive the guesses and questions."""
 
     def __init__(self, drafts: Sequence[Draft], *, has_edges: bool) -> None:
         """Find ids, names and links. `has_edges`: other tables of the sources hold edges."""
@@ -46,7 +45,9 @@ class Mapper:
         own = [d for d in of_things if not (d.kept.same if d.kept is not None else self._same[d.file])]
         self.keys = [key for draft in own for key in draft.keys]
         kept = {draft.type: draft.kept for draft in own if draft.kept is not None}
-        self.prefixed = _colliding([key for key in self.keys if key.is_id]) - kept.keys()
+        ids = [key for key in self.keys if not key.rank]
+        pairs = ((a, b) for a, b in combinations(ids, 2) if a.table != b.table and not a.values.isdisjoint(b.values))
+        self.prefixed = {key.table for pair in pairs for key in pair} - kept.keys()
         self.prefixed |= {name for name, mapping in kept.items() if mapping.having("prefixed id")}
         """The types whose ids get their type before them."""
         self._is_alone = not (self.prefixed or any(draft.links for draft in drafts))
@@ -54,13 +55,17 @@ class Mapper:
             kind_of(name)
             for draft in drafts
             for name, profile in draft.open.items()
-            if name not in (draft.id_name, *draft.names, *draft.links) and kind_separator(profile) is not None
+            if name not in (draft.id_name, *draft.names, *draft.links) and profile.kind_separator() is not None
         }
 
     def _tell_apart(self) -> None:
         """Give tables that would have one type types of their own, unless they hold more rows of one thing."""
         for draft in self._drafts:
-            draft.told_apart = _type_beside(draft, self._drafts)
+            # A table whose name begins with that of another: `product_copy` next to `products`.
+            own = node_type_of(draft.name)
+            begun = [each.name for each in self._drafts if own.startswith(f"{edge_type_of(each.name)}_")]
+            if name := max(begun, key=len, default=""):
+                draft.told_apart = node_type_of(name) + own.removeprefix(edge_type_of(name))
         first: dict[str, Draft] = {}
         for draft in sorted(self._drafts, key=lambda draft: not draft.called):
             other = first.setdefault(draft.type, draft)
@@ -76,12 +81,11 @@ class Mapper:
         for draft in self._drafts:
             for name in draft.table.joining(draft.kept.columns).joined if draft.kept is not None else ():
                 draft.join(*name.split(JOIN))
-            declared = dict(draft.declared or {})
             pair = joint_key(draft)
-            declared |= {JOIN.join(pair): (draft.type, JOIN.join(pair))} if pair else {}
-            for name, (node_type, key) in declared.items():
-                other = next((other for other in self._drafts if other.type == node_type), None)
-                if JOIN in name and other is not None and draft.table.has(name) and other.table.has(key):
+            own_key = {JOIN.join(pair): (draft.file, JOIN.join(pair))} if pair else {}
+            for name, (file, key) in ({**draft.stated} | own_key).items():
+                other = next((other for other in self._drafts if other.file == file), None)
+                if JOIN in name and other is not None and other.table.has(key):
                     draft.join(*name.split(JOIN))
                     other.join(*key.split(JOIN))
             for other in self._drafts if pair else ():
@@ -90,75 +94,64 @@ class Mapper:
                 if other is not draft and len(own) == len(pair):
                     other.join(*own)
             parts = draft.parts
-            if parts and any(
-                profile.has_blanks for other in self._drafts for profile in other.open.values() if other is not draft
-            ):
+            others = [profile for other in self._drafts if other is not draft for profile in other.open.values()]
+            if parts and any(profile.has_blanks for profile in others):
                 draft.join(*parts)
                 draft.join(*reversed(parts))
 
     def _find(self) -> None:
-        """Find what leads where, then what names the rows, for what others lead to is an id."""
+        """Find links, then ids and names: a column that others lead to is an id."""
         found = find_links(self._drafts)
         for draft in self._drafts:
             if draft.kept is not None:
-                draft.id_name = next(iter(draft.kept.having("id", "prefixed id")), None)
+                draft.id_name = draft.kept.id_column
                 draft.names = tuple(draft.kept.having("name", "name part"))
+                kept = {name: link for name, link in draft.kept.links.items() if link.key}
+                draft.links = {n: Link(n, x.node_type, x.key, 1.0, SURE, 1.0, x.separator) for n, x in kept.items()}
                 continue
             links = [link for link in found[draft.file] if link.column in draft.open]
-            referred = Counter(
+            away = {link.column for link in links if link.to != draft.type}
+            referred = {
                 link.key
                 for other in self._drafts
                 for link in found[other.file]
-                if other is not draft and link.to == draft.type
-            )
-            away = {link.column for link in links if link.to != draft.type}
-            referred.update(link.key for link in links if link.to == draft.type and link.column not in away)
+                if link.to == draft.type and (other is not draft or link.column not in away)
+            }
             draft.id_name = draft.having("id")
-            if draft.id_name is None and draft.declared is None:
+            if draft.id_name is None and not draft.is_declared:
                 draft.id_name = id_column(draft, links, referred)
             named = draft.having("name")
             taken = {link.column for link in links if link.to != draft.type or link.bits > SURE}
             draft.names = (named,) if named else name_columns(draft, taken)
         for draft in self._drafts:
-            if draft.kept is not None:
-                kept = {name: link for name, link in draft.kept.links.items() if link.key}
-                draft.links = {n: Link(n, x.node_type, x.key, 1.0, SURE, 1.0, x.separator) for n, x in kept.items()}
-                continue
-            draft.links = chosen(draft, found[draft.file], self._drafts) | self._declared(draft)
-            if draft.having("name") is None and (set(draft.names) & draft.links.keys() or not draft.names):
-                draft.names = name_columns(draft, draft.links)
+            if draft.kept is None:
+                draft.links = chosen(draft, found[draft.file], self._drafts) | self._stated(draft)
+                if draft.having("name") is None and (set(draft.names) & draft.links.keys() or not draft.names):
+                    draft.names = name_columns(draft, draft.links)
+        leads_by_name = {(draft.type, draft.names[0]) for draft in self._drafts if len(draft.names) == 1}
         for draft in self._drafts:
-            leads_by_name = {(other.type, other.names[0]) for other in self._drafts if len(other.names) == 1}
-            draft.links = {
-                name: replace(link, is_key_name=(link.to, link.key) in leads_by_name)
-                for name, link in draft.links.items()
-            }
-            found_here = [link for link in draft.links.values() if link.column not in (draft.declared or ())]
-            draft.guesses += [link.reason for link in found_here]
-            draft.questions += [link.question for link in found_here if link.question]
+            for name, link in draft.links.items():
+                draft.links[name] = link = replace(link, is_key_name=(link.to, link.key) in leads_by_name)
+                if not (draft.is_declared and name in draft.stated):
+                    draft.guesses.append(link.reason)
+                    draft.questions += [link.question] if link.question else []
 
-    def _declared(self, draft: Draft) -> dict[str, Link]:
-        """Return the foreign keys that a database declares, and what rows within rows are sure to lead to."""
+    def _stated(self, draft: Draft) -> dict[str, Link]:
+        """Return the links that are sure: foreign keys of a database, and rows within rows."""
         links = {}
-        for name, (node_type, column) in (draft.declared or {}).items():
-            other = next((o for o in self._drafts if o.type == node_type and column in o.open | o.joined), None)
-            if other is None or name not in draft.open | draft.joined:
+        for name, (file, key) in draft.stated.items():
+            other = next((o for o in self._drafts if o.file == file and key in o.open | o.joined), None)
+            profile = (draft.open | draft.joined).get(name)
+            if other is None or profile is None:
                 continue
-            if name == draft.id_name:
-                draft.questions.append(
-                    f"{name}: the id, which leads to {node_type}.{column} too: no edge is made of it"
-                )
-                continue
-            links[name] = Link(name, node_type, column, 1.0, SURE, 1.0)
-        for name, (file, column) in draft.stated.items():
-            other = next((other for other in self._drafts if other.file == file and column in other.open), None)
-            if other is not None and name in draft.open and name != draft.id_name:
-                separator = "json" if draft.open[name].has_lists else ""
-                links[name] = Link(name, other.type, column, 1.0, SURE, 1.0, separator)
+            if name != draft.id_name:
+                links[name] = Link(name, other.type, key, 1.0, SURE, 1.0, "json" if profile.has_lists else "")
+            elif draft.is_declared:
+                draft.questions.append(f"{name}: the id, which leads to {other.type}.{key} too: no edge is made of it")
         return links
 
     def mappings(self, edges: Sequence[FileMapping]) -> list[FileMapping]:
-        """Return how each table is read, beside other tables, of edges."""
+        """Return the mapping of each table, given those of the tables of edges."""
         ends = [link for mapping in edges for link in mapping.links.values()]
         return [
             draft.kept or (self._of_edges(draft) if self._edges[draft.file] else self._of_things(draft, ends))
@@ -166,7 +159,7 @@ class Mapper:
         ]
 
     def of_named(self, draft: Draft) -> FileMapping:
-        """Return the mapping of a table whose columns have known names; the others are told by their values."""
+        """Return the mapping of a table whose columns have known names; values decide the others."""
         is_of_edges = "source" in draft.given.values()
         return draft.kept or _mapping(draft, dict(draft.given), [draft.why], is_of_edges=is_of_edges)
 
@@ -176,10 +169,9 @@ class Mapper:
         roles = dict.fromkeys(draft.private, IGNORED)
         roles |= {first: str(replace(source, end="source")), second: str(replace(target, end="target"))}
         for name in draft.open.keys() - roles.keys():
-            role = EDGE_RANKS.get(plainly(name), ("", 0))[0]
+            role = edge_role(name)[0]
             roles |= {name: role} if role in ("text", "weight") else {}
-        joins = f"each row joins {first} and {second}"
-        draft.guesses.insert(0, joins)
+        draft.guesses.insert(0, f"each row joins {first} and {second}")
         return _mapping(draft, roles, ["type by the file's name"], is_of_edges=True)
 
     def _of_things(self, draft: Draft, ends: Sequence[ColumnLink]) -> FileMapping:
@@ -200,9 +192,9 @@ class Mapper:
         """Return the role of a column of a table of things that is neither id nor name."""
         link = draft.links.get(name)
         if link is not None:
-            edge_type = link.to if name in draft.joined else edge_type_of_column(name)
+            edge_type = link.to if name in draft.joined else without_key(name) or name
             return str(ColumnLink(link.to, link.key, edge_type, "", link.separator))
-        role = NODE_RANKS.get(plainly(name), ("", 0))[0]
+        role = node_role(name)[0]
         if role == "name" and draft.names and draft.open[draft.names[0]].filled == draft.rows:
             role = ""  # the title of a person, who has a name
         # Nodes beside edges have their kinds in a column; rows alone may, if it is called the type.
@@ -210,30 +202,29 @@ class Mapper:
         if role in ("name", "aliases", "text") or (role == "type" and has_kinds and not draft.called):
             return role
         if name.startswith("Unnamed:") and profile.is_key:
-            return IGNORED
+            return IGNORED  # the index of a data frame
         new = kind_of(name)
         fewest = 1 if new in self._kinds else REPEATS
         is_plain = self._has_edges or profile.form is not None
-        separator = None if is_plain else kind_separator(profile, fewest=fewest)
-        is_code = without_key(name) != "_".join(words_of(name)) and any(
-            without_key(name) == "_".join(words_of(other)) for other in draft.profiles
-        )
+        separator = None if is_plain else profile.kind_separator(fewest=fewest)
+        about = without_key(name)  # a code is that of another column
+        is_code = about != "_".join(words_of(name)) and about in ("_".join(words_of(other)) for other in draft.profiles)
         is_part = any(name in joined.split(JOIN) for joined in draft.joined)
         if is_key(name) and profile.is_numeric and not (is_code or is_part):
             draft.questions.append(f"{name}: a key by its name, which leads to no table")
         is_corpus = draft.type == CHUNK  # what its passages share is said of them, and no answer
-        if separator is None or new in self._types or is_code or is_corpus:  # a code is that of another column
+        if separator is None or new in self._types or is_code or is_corpus:
             return _form_role(draft, profile)
         values = counted(len(profile.counts), "different value")
         draft.guesses.append(f"{name}: {values} in {counted(profile.filled, 'row')} become nodes too")
-        return str(ColumnLink(new, "", edge_type_of_column(name), "", separator))
+        return str(ColumnLink(new, "", without_key(name) or name, "", separator))
 
     def _named_roles(self, draft: Draft) -> tuple[dict[str, str], list[str]]:
         """Return the roles of the columns that name the rows, and why."""
         roles = {**dict.fromkeys(draft.private, IGNORED), **draft.given}
         why = ["type as given" if draft.called else "type by the file's name"]
         same = self._same[draft.file]
-        if draft.declared:
+        if draft.is_declared and draft.stated:
             why.append("foreign keys as the database declares them")
         if same is not None:
             link = draft.links[same]
@@ -248,17 +239,17 @@ class Mapper:
             roles[draft.id_name] = "prefixed id" if draft.type in self.prefixed else "id"
             if draft.type in self.prefixed:
                 why.append(f"{draft.type}: is put before ids, which another table has too")
-            if not draft.having("id") and NODE_RANKS.get(plainly(draft.id_name), ("", 0))[0] != "id":
+            if not draft.having("id") and node_role(draft.id_name)[0] != "id":
                 draft.guesses.append(f"{draft.id_name}: taken for the id, for every row has its own")
         for name in draft.names:
             roles[name] = "name" if len(draft.names) == 1 else "name part"
-            if name not in draft.given and NODE_RANKS.get(plainly(name), ("", 0))[0] != "name":
+            if name not in draft.given and node_role(name)[0] != "name":
                 draft.guesses.append(f"{name}: taken for the name")
         return roles, why
 
 
 def _mapping(draft: Draft, roles: dict[str, str], why: list[str], *, is_of_edges: bool = False) -> FileMapping:
-    """Return the mapping of a table, given roles of its columns; what the other columns are, their values tell."""
+    """Return the mapping of a table, given roles of some columns; values decide the others."""
     for name, profile in draft.open.items():
         if name not in roles:
             roles[name] = _form_role(draft, profile)
@@ -277,14 +268,6 @@ def _mapping(draft: Draft, roles: dict[str, str], why: list[str], *, is_of_edges
     )
 
 
-def _type_beside(draft: Draft, drafts: Sequence[Draft]) -> str:
-    """Return the type of a table whose name begins with that of another: `product_copy` beside `products`."""
-    own = node_type_of(draft.name)
-    begun = [each.name for each in drafts if own.startswith(f"{edge_type_of(each.name)}_")]
-    name = max(begun, key=len, default="")
-    return node_type_of(name) + own.removeprefix(edge_type_of(name)) if name else ""
-
-
 def _is_more(draft: Draft, other: Draft) -> bool:
     """Return whether a table has more rows of the things of another: no key of both is that of rows that differ."""
     names = list(other.profiles)
@@ -299,29 +282,14 @@ def _is_more(draft: Draft, other: Draft) -> bool:
     return True
 
 
-def edge_type_of_column(column: str) -> str:
-    """Return the type of the edges that a column makes: its name, without the words for keys."""
-    return without_key(column) or column
-
-
-def _colliding(keys: Sequence[TableKey]) -> set[str]:
-    """Return the types whose ids are ids of another table too."""
-    return {
-        key.table
-        for key in keys
-        for other in keys
-        if other is not key and other.table != key.table and not key.values.isdisjoint(other.values)
-    }
-
-
 def _form_role(draft: Draft, profile: ColumnProfile) -> str:
-    """Return the role of a column of numbers or dates that cells alone do not tell; `property` for others."""
+    """Return the role of a column by the form of its values; `property` if cells can be read without it."""
     form = profile.form
     if profile.others and form is not None:
         what = "number" if isinstance(form, Numbers) else "date"
         rest = FormedColumn(profile.name, form, columns=draft.table.columns).rest
-        words = [value for value in profile.others if any(map(str.isalnum, value))]
-        kept = f"kept as {rest}" if words else "read as empty"
+        has_words = any(any(map(str.isalnum, value)) for value in profile.others)
+        kept = f"kept as {rest}" if has_words else "read as empty"
         draft.questions.append(f"{profile.name}: {_told_others(profile, what)}; {kept}")
     if isinstance(form, Numbers):
         if form.is_open:
@@ -360,7 +328,7 @@ def _text_role(draft: Draft, profile: ColumnProfile) -> str:
     is_code = profile.kind == "code"
     if profile.others:
         others = (value for value in profile.counts if value not in profile.others)
-        is_code = is_code_name(profile.name) or any(isinstance(number(value), str) for value in others)
+        is_code = says(profile.name, "codes") or any(isinstance(number(value), str) for value in others)
         kept = "all are kept as texts" if is_code else "kept beside numbers"
         draft.questions.append(f"{profile.name}: {_told_others(profile, 'number or date')}; {kept}")
     if is_code and any(not isinstance(number(value), str) for value in profile.counts):
@@ -375,6 +343,6 @@ def _ordered(roles: Mapping[str, str], draft: Draft) -> dict[str, str]:
         if roles[name] == "name part":
             return draft.names.index(name)
         is_ranked = roles[name] in ("name", "type", "text", "aliases") and name not in draft.given
-        return NODE_RANKS.get(plainly(name), ("", 0))[1] if is_ranked else -1
+        return node_role(name)[1] if is_ranked else -1
 
     return {name: roles[name] for name in sorted(roles, key=order)}

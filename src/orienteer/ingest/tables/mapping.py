@@ -1,31 +1,7 @@
-"""The mapping of a file: what kind of thing it holds, and the role of each of its columns.
+"""The mapping of a file: what its rows are, and the role of each column.
 
-A role is written as text, so that a person can read and change it:
-
-    id                          the row's id
-    prefixed id                 the row's id with its type before it, `beer:1`: another table has the same ids
-    name, text, aliases, type, weight, label
-    name part                   the name is made of several columns: first and last name
-    about source, about target  a column about an end: where no table has nodes, it describes the node there
-    source, target              an end of an edge, as an id
-    source style.code           an end of an edge: a value of the column `code` of the table of styles
-    target new user             an end of an edge: a node of this type is made of each value
-    edge has_style -> style.code
-                                each row has an edge to the row of styles whose `code` is the value
-    edge country -> new country each row has an edge to a node that is made of the value
-    same title.tconst           the row says more of the row of titles whose `tconst` is the value: no node of its own
-    number, number kg           numbers, `1,234.50` or `5400 kg`: kept as numbers, as the property COLUMN_kg with a unit
-    comma number, comma number kg
-                                numbers with a decimal comma, `1.234,5 kg`
-    date d/m/y                  dates in this order, `31/12/2024`, or m/d/y, y/m/d, yyyymmdd: kept as ISO 8601 has them
-    date iso                    dates as ISO 8601 has them; of all these, other texts are kept as COLUMN_text
-    date in words               dates as `3 March 2024`
-    list |                      several values, parted by this sign
-    code                        kept as it is written, `01067`, also where it could be a number
-    property, ignored           kept with the node or edge; left out
-
-A column `row+seat` is made of two, with a blank between their values: for ids and for what leads to other rows.
-`split |` at the end of a role says what parts the values of a cell. Several columns of a role are written best first.
+A role is text, so that a person can read and change it: docs/tables.md lists all of them. A column `row+seat` is made
+of two, with a blank between their values. Several columns of a role are written best first.
 """
 
 from __future__ import annotations
@@ -48,20 +24,22 @@ PLAIN = (
     *("id", "prefixed id", "name", "name part", "text", "aliases", "type", "weight", "label", "source", "target"),
     *("about source", "about target"),
 )
-
 """Roles without an object; a column of none of them is a property."""
 End: TypeAlias = Literal["", "source", "target", "same"]
 PROPERTY, IGNORED = "property", "ignored"
-NUMBER, COMMA_NUMBER, DATE, LIST, CODE = "number", "comma number", "date ", "list ", "code"
-"""Roles of columns whose values are written in a form of their own; a unit, an order or a sign may follow."""
-ORDERS = ("iso", "d/m/y", "m/d/y", "y/m/d", "yyyymmdd", "in words")
-SEPARATORS = ("|", ";", ",", "/", "json")
-"""What parts the values of a cell; `json` is a list as JSON or Python writes it."""
+CODE = "code"
 
+_SEPARATORS = r"\||;|,|/|json"
+"""The separators of the values of a cell; `json` is a list as JSON or Python writes it."""
 _LINK = re.compile(
     r"(?:(?P<end>source|target|same)|edge (?P<type>.+?) ->) (?P<new>new )?(?P<node_type>.+?)"
-    r"(?: split (?P<separator>\||;|,|/|json))?"
+    rf"(?: split (?P<separator>{_SEPARATORS}))?"
 )
+_FORMED = re.compile(
+    r"(?P<comma>comma )?number(?: (?P<unit>\S+))?|date (?P<order>iso|d/m/y|m/d/y|y/m/d|yyyymmdd|in words)"
+    rf"|list (?P<sign>{_SEPARATORS})"
+)
+"""Roles of columns whose values have a form of their own."""
 
 
 class FileMapping(Record):
@@ -84,12 +62,11 @@ class FileMapping(Record):
 
     @property
     def what(self) -> str:
-        """Say what its rows become."""
+        """Return what its rows become, for people."""
         if self.kind == IGNORED:
             return IGNORED
         both = "edges that describe their nodes" if self.is_of_edges else "nodes with edges"
-        kind = both if self.kind == "both" and self.columns else self.kind
-        what = {"both": "nodes and edges"}.get(kind, kind)
+        what = self.kind if self.kind != "both" else both if self.columns else "nodes and edges"
         return f"{what}{f' of type {self.type}' if self.type else ''}{', undirected' if self.undirected else ''}"
 
     def reads_as(self, other: FileMapping) -> bool:
@@ -100,7 +77,7 @@ class FileMapping(Record):
 
     @property
     def rows(self) -> tuple[bool, bool, str | None, bool]:
-        """Return what is decided of its rows: whether they are ignored, or edges, of which type, without direction."""
+        """Return the decision about its rows: whether ignored, whether edges, their type, whether undirected."""
         return self.kind == IGNORED, self.is_of_edges, self.type, self.undirected
 
     def with_columns(self, columns: Mapping[str, str]) -> FileMapping:
@@ -116,8 +93,13 @@ class FileMapping(Record):
 
     @property
     def same(self) -> tuple[str, ColumnLink] | None:
-        """Return the column whose values name the rows of another table that these rows say more of."""
+        """Return the column whose values name the rows of another table that these rows extend."""
         return next(((column, link) for column, link in self.links.items() if link.end == "same"), None)
+
+    @property
+    def id_column(self) -> str | None:
+        """Return the column of the ids of its nodes."""
+        return next(iter(self.having("id", "prefixed id")), None)
 
     def having(self, *roles: str) -> list[str]:
         """Return the columns of these plain roles, best first."""
@@ -126,19 +108,18 @@ class FileMapping(Record):
     @property
     def formed(self) -> dict[str, FormedColumn]:
         """Return the columns whose values are written in a form of their own."""
-        columns = {column: formed_column(column, role, self.columns) for column, role in self.columns.items()}
-        return {column: formed for column, formed in columns.items() if formed is not None}
+        roles = self.columns.items()
+        return {name: formed for name, role in roles if (formed := formed_column(name, role, self.columns)) is not None}
 
     @property
     def links(self) -> dict[str, ColumnLink]:
         """Return the columns whose values name other nodes."""
-        links = {column: link_of(role) for column, role in self.columns.items()}
-        return {column: link for column, link in links.items() if link is not None}
+        return {name: link for name, role in self.columns.items() if (link := link_of(role)) is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnLink:
-    """A column whose values name other nodes: an end of an edge, the same node, or where an `edge_type` leads."""
+    """A column whose values name other nodes: ends of edges, the same node, or targets of an `edge_type`."""
 
     node_type: str
     """The table's type for a key, else the type of the nodes that are made."""
@@ -196,21 +177,20 @@ def formed_column(column: str, role: str, columns: Collection[str] = ()) -> Form
     """Return how the values of a column are kept that are written in a form of their own; None for another role."""
     if role == CODE:
         return FormedColumn(column)
-    for before, decimal in ((NUMBER, "."), (COMMA_NUMBER, ",")):
-        unit = role.removeprefix(f"{before} ")
-        if role == before or (unit != role and unit.split() == [unit]):
-            return FormedColumn(column, Numbers(decimal, "" if role == before else unit), columns=columns)
-    order, sign = role.removeprefix(DATE), role.removeprefix(LIST)
-    if order != role and order in ORDERS:
-        return FormedColumn(column, Dates(order), columns=columns)
-    return FormedColumn(column, separator=sign) if sign != role and sign in SEPARATORS else None
+    parts = _FORMED.fullmatch(role)
+    if parts is None:
+        return None
+    if parts["sign"]:
+        return FormedColumn(column, separator=parts["sign"])
+    numbers = Numbers("," if parts["comma"] else ".", parts["unit"] or "")
+    return FormedColumn(column, Dates(parts["order"]) if parts["order"] else numbers, columns=columns)
 
 
 def role_of_form(form: Form) -> str:
     """Return the role of a column of numbers or dates."""
     if isinstance(form, Dates):
-        return f"{DATE}{form.order}"
-    return f"{NUMBER if form.decimal == '.' else COMMA_NUMBER} {form.unit_word}".strip()
+        return f"date {form.order}"
+    return f"{'comma ' if form.decimal == ',' else ''}number {form.unit_word}".strip()
 
 
 def link_of(role: str) -> ColumnLink | None:

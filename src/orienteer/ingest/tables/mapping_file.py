@@ -13,11 +13,10 @@ from pydantic import ValidationError
 from orienteer.errors import BadInput
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.assignment import ImportPlan, MappedTable, emptied
-from orienteer.ingest.tables.header import headless
-from orienteer.ingest.tables.kinds import tables_of
-from orienteer.ingest.tables.mapping import IGNORED, ColumnLink, FileMapping, link_of
-from orienteer.ingest.tables.plan import Table, in_encoding
-from orienteer.ingest.tables.settling import check_columns
+from orienteer.ingest.tables.kinds import headless, tables_of
+from orienteer.ingest.tables.mapping import IGNORED, ColumnLink, FileMapping
+from orienteer.ingest.tables.plan import in_encoding
+from orienteer.ingest.tables.spec import check_columns
 
 HEAD = """\
 # How each file is read. Change it and import it with: orienteer import SOURCE -o DIR --mapping THIS_FILE
@@ -52,7 +51,7 @@ def written(mappings: Iterable[FileMapping], sources: Sequence[Path]) -> str:
 
 
 def read_mappings(path: Path) -> list[FileMapping]:
-    """Return the mappings of a file. Raises `BadInput` that says what is wrong with it, and where."""
+    """Return the mappings of a file. Raises `BadInput` with the place of the fault."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -70,8 +69,7 @@ def read_mappings(path: Path) -> list[FileMapping]:
             first = error.errors(include_url=False, include_context=False)[0]
             raise BadInput(f"{path}, table {place}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
         try:
-            for role in mapping.columns.values():
-                link_of(role)
+            _ = mapping.links  # each role is read
         except BadInput as error:
             raise BadInput(f"{path}, {mapping.file}: {error}") from error
         mappings.append(mapping)
@@ -89,7 +87,9 @@ def plan_of(mappings: Sequence[FileMapping], sources: Sequence[Path], path: Path
             raise BadInput(f"{path} names {mapping.file}, which is none of the tables: {', '.join(by_file) or 'none'}")
         if mapping.encoding:
             table = in_encoding(table, mapping.encoding)
-        table = with_header_of(table, mapping)
+        numbers = {f"column_{place}" for place in range(1, len(table.columns) + 1)}
+        if set(mapping.columns) <= numbers and not all(map(table.has, mapping.columns)):
+            table = headless(table)  # its columns are named by their places
         check_columns(table, list(mapping.columns))
         mapped.append(MappedTable(table, mapping.model_copy(update={"file": table.file})))
     named = {each.table.file for each in mapped}
@@ -109,13 +109,6 @@ def plan_by(mapped: Sequence[MappedTable], ignored: Sequence[Ignored]) -> Import
     """Return the plan that reads tables by these mappings. Tables whose mapping ignores them may hold labels."""
     tables = sorted((x for x in mapped if x.mapping.kind != IGNORED), key=lambda each: each.mapping.is_of_edges)
     return ImportPlan(tuple(tables), tuple(x.table for x in mapped if x.mapping.kind == IGNORED), tuple(ignored))
-
-
-def with_header_of(table: Table, mapping: FileMapping) -> Table:
-    """Return a table without a header where a mapping calls its columns by their places."""
-    named = [name for name in mapping.columns if not table.has(name)]
-    numbers = {f"column_{place}" for place in range(1, len(table.columns) + 1)}
-    return headless(table) if named and set(mapping.columns) <= numbers else table
 
 
 def broken_links(mapped: Iterable[MappedTable]) -> list[tuple[MappedTable, str, ColumnLink]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from operator import itemgetter
+from operator import itemgetter, methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,7 +174,7 @@ class NodeMaker:
 
         found = _each(cells, of_text if is_text(cells) else kept)
         names = {name: None for each in (found.values if isinstance(found, CodedColumn) else found) for name in each}
-        return {name: _each(found, partial(_value_under, name)) for name in names}
+        return {name: _each(found, methodcaller("get", name)) for name in names}
 
     def number(self, numbers: NDArray[np.int32]) -> None:
         """Take the numbers that a builder has given to the nodes that were made last."""
@@ -262,7 +262,7 @@ class _Said:
         )
 
     def _chosen(self, role: str) -> Sequence[Any] | None:
-        """Return the best of the columns that may say something, None without any; the others are properties."""
+        """Return the best column of a role, with gaps filled by the next, or None; other values become properties."""
         ranked = sorted(self._best.get(role, ()), key=lambda column: column[0])
         if len(ranked) < 2:
             return ranked[0][2] if ranked else None
@@ -288,7 +288,7 @@ class _Said:
         return [kind or self._maker._type for kind in types] if "" in types else types
 
     def _keep(self, name: str, cells: Sequence[JsonValue]) -> None:
-        """Keep a property; what was kept by its name before stays where this says nothing."""
+        """Store a property; a row without a value keeps the one stored before."""
         if self._maker.only_counts or not len(cells):
             return
         before = self._properties.get(name)
@@ -334,7 +334,7 @@ def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder
 
 
 def _where(cells: Sequence[Any], others: Sequence[Any], *, is_there: bool) -> list[Any]:  # Any: as files hold them
-    """Return the cells beside which another one is there, or is not; None in place of the others."""
+    """Return the cells whose row has a cell in another column, or has none; None in place of the others."""
     return [cell if (other is not None) == is_there else None for cell, other in zip(cells, others, strict=True)]
 
 
@@ -343,22 +343,16 @@ def _each(cells: Sequence[Any], function: Callable[[Any], Any]) -> Sequence[Any]
     return cells.map(function) if isinstance(cells, CodedColumn) else list(map(function, cells))
 
 
-def _value_under(name: str, kept: Mapping[str, JsonValue]) -> JsonValue:
-    return kept.get(name)
-
-
 def _cell_of_text(cell: Any) -> JsonValue:  # Any: JSON, within an object
     return number(cell) if cell and isinstance(cell, str) else plain(cell)
 
 
 def _linked_property(separator: str, value: Any) -> JsonValue:  # Any: whatever a file format can hold
-    """Return what a cell that names other nodes is as a property too; None for numbers, which say no more."""
+    """Return the property of a cell that names other nodes; None for numbers, which add nothing."""
     cell = plain(value)
-    if (
-        isinstance(cell, int | float)
-        or cell is None
-        or (isinstance(cell, str) and numeric(without_decimal(cell)) is not None)
-    ):
+    if cell is None or isinstance(cell, int | float):
+        return None
+    if isinstance(cell, str) and numeric(without_decimal(cell)) is not None:
         return None
     return list(parts_of(cell, separator)) if separator else cell
 
@@ -372,7 +366,7 @@ def _aliases(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list[tup
 
 
 def _type(column: str, value: Any) -> tuple[str | None, JsonValue]:  # Any: whatever a file format can hold
-    """Return the node type of a cell, and the further ones where it has several (a list, or KGX's category)."""
+    """Return the node type of a cell, and the further ones if it has several (a list, or KGX's category)."""
     cell = plain(value)
     if cell is None:
         return None, None
@@ -384,10 +378,10 @@ def _type(column: str, value: Any) -> tuple[str | None, JsonValue]:  # Any: what
 
 
 def _words(cells: Sequence[Any]) -> Sequence[str | None]:  # Any: whatever a file format can hold
-    """Return cells as texts, None for those that say nothing."""
-    return (
-        cells if is_text_or_nothing(cells) else [None if cell is None else text_of(cell) for cell in map(plain, cells)]
-    )
+    """Return cells as texts, None for empty ones."""
+    if is_text_or_nothing(cells):
+        return cells
+    return [None if cell is None else text_of(cell) for cell in map(plain, cells)]
 
 
 def _text(value: Any) -> str:  # Any: whatever a file format can hold

@@ -19,7 +19,7 @@ from orienteer.ingest.formats.files import require, stem, stray, suffix
 from orienteer.ingest.formats.letters import encoding_of
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.rdf.parser import is_rdf
-from orienteer.ingest.formats.table import JOIN as JOIN, FileNotes, NotingReader, is_unicode, shown
+from orienteer.ingest.formats.table import JOIN as JOIN, NODE_ROWS, FileNotes, NotingReader, is_unicode, shown
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import plainly
 from orienteer.ingest.tables.values import identifier
@@ -99,18 +99,18 @@ class Table:
 
     @property
     def is_corpus(self) -> bool:
-        """Return whether the file's name says that it holds texts."""
+        """Return whether the file's name is one of collections of texts."""
         return bool(words_in(self.path) & CORPUS_WORDS)
 
     @property
     def name(self) -> str:
-        """Return its name in its file if that says something, else the file's without the suffix of its format."""
+        """Return its name in its file if a person gave it, else the file's without the suffix of its format."""
         own = "" if UNNAMED.fullmatch(self.called) else self.called
         return self.label or own or stem(self.path)
 
     @property
     def notes(self) -> FileNotes:
-        """Return what to say of how its file is read. Raises `UnreadableFile`."""
+        """Return the notes about reading its file. Raises `UnreadableFile`."""
         reader = self.format.reader
         with unreadable(self.path):
             found = reader.notes(self.path) if isinstance(reader, NotingReader) else FileNotes()
@@ -118,25 +118,25 @@ class Table:
             return found
         return found._replace(notes=(*found.notes, "no row names its columns, which are numbered: column_1 ..."))
 
-    def batches(self, *, rows: int, drop: Drop) -> Iterator[Batch]:
+    def batches(self, *, rows: int = NODE_ROWS, drop: Drop = lambda reason, line, value: None) -> Iterator[Batch]:
         """Read the table in batches, with the null words of each column as empty cells.
 
         Raises `UnreadableFile`.
         """
-        read = self.format.reader.batches(self.path, rows=rows, drop=drop, header=self.has_header)
-        while (batch := _next(read, self.path)) is not None:
-            emptied = {
-                name: ["" if value in words else value for value in batch.columns[name]]
-                for name, words in self.null_words.items()
-                if name in batch.columns
-            }
-            columns = {**batch.columns, **emptied}
-            columns |= {name: _joined(columns, name, len(batch)) for name in self.joined}
-            yield Batch(columns, batch.lines)
+        with unreadable(self.path):
+            for batch in self.format.reader.batches(self.path, rows=rows, drop=drop, header=self.has_header):
+                emptied = {
+                    name: ["" if value in words else value for value in batch.columns[name]]
+                    for name, words in self.null_words.items()
+                    if name in batch.columns
+                }
+                columns = {**batch.columns, **emptied}
+                columns |= {name: _joined(columns, name, len(batch)) for name in self.joined}
+                yield Batch(columns, batch.lines)
 
 
 def _joined(columns: Mapping[str, Sequence[Any]], name: str, rows: int) -> list[str]:  # Any: as files hold it
-    """Return the values of a column that is made of several; empty where one of them is."""
+    """Return the values of a column that is made of several; empty if one of them is empty."""
     parts = (map(identifier, columns.get(part, ("",) * rows)) for part in name.split(JOIN))
     cells = ([cell.strip() for cell in row] for row in zip(*parts, strict=True))
     return [" ".join(row) if all(row) else "" for row in cells]
@@ -144,7 +144,7 @@ def _joined(columns: Mapping[str, Sequence[Any]], name: str, rows: int) -> list[
 
 @contextmanager
 def unreadable(path: Path) -> Iterator[None]:
-    """Turn what a reader raises for a file into `UnreadableFile`."""
+    """Turn errors of a reader into `UnreadableFile`."""
     try:
         yield
     except BadInput as error:
@@ -153,14 +153,8 @@ def unreadable(path: Path) -> Iterator[None]:
         raise UnreadableFile(f"{path} cannot be read: {error.strerror or error}", path) from error
 
 
-def _next(batches: Iterator[Batch], path: Path) -> Batch | None:
-    """Return the next batch of a file, None at its end. Raises `UnreadableFile`."""
-    with unreadable(path):
-        return next(batches, None)
-
-
 def listing(source: Path, root: Path | None = None) -> list[Path]:
-    """Return the visible files of a folder, in the order of their names; a file stands for itself.
+    """Return the visible files of a folder, in the order of their names; a file is returned alone.
 
     Links that lead out of the folder, or of the folder that holds it, are left out: it may be anybody's folder.
     """
@@ -169,11 +163,11 @@ def listing(source: Path, root: Path | None = None) -> list[Path]:
     whole = (root or source).resolve()
     if root is not None and stray(source, whole):
         return []
-    return sorted(path for path in _visible(source) if not _leads_out(path, whole))
+    return sorted(path for path in _visible(source) if not (path.is_symlink() and stray(path, whole)))
 
 
 def folders_within(source: Path) -> list[str]:
-    """Return the visible folders in a folder that have files of tables, by their names: none is opened."""
+    """Return the visible subfolders that have files of tables, by suffix: no file is opened."""
     if not source.is_dir():
         return []
     tables = {*CONTAINERS, *(name for form in FORMATS for name in form.suffixes)} - {".txt"}
@@ -189,8 +183,7 @@ def folders_within(source: Path) -> list[str]:
 
 def links_out(sources: Sequence[Path]) -> list[Path]:
     """Return the links in folders that lead out of them, and are not followed."""
-    folders = [source for source in sources if source.is_dir()]
-    return sorted(path for folder in folders for path in _visible(folder) if _leads_out(path, folder.resolve()))
+    return sorted(path for folder in sources if folder.is_dir() for path in {*_visible(folder)} - {*listing(folder)})
 
 
 def misnamed(sources: Sequence[Path]) -> list[str]:
@@ -213,12 +206,8 @@ def _visible(folder: Path) -> Iterator[Path]:
     return (path for path in names if path.is_file())
 
 
-def _leads_out(path: Path, root: Path) -> bool:
-    return path.is_symlink() and bool(stray(path, root))
-
-
 def graphs(source: Path, is_one: Callable[[Path], bool]) -> list[Path]:
-    """Return the files of a source that hold a graph of some kind; none of a folder with tables, which come first."""
+    """Return the files of a source that hold a graph of some kind; empty for a folder that also has tables."""
     inside = listing(source)
     whole = [path for path in inside if is_one(path)]
     has_tables = source.is_dir() and any(format_of(path) for path in inside if path not in whole)
@@ -236,7 +225,7 @@ def left_over(sources: Sequence[Path], files: Sequence[Path]) -> tuple[Ignored, 
 
 
 def no_table(path: Path) -> Ignored:
-    """Return a file that is no table; one that clearly accompanies tables is told of only on demand."""
+    """Return the report of a file that is not a table; one that clearly accompanies tables is shown on demand only."""
     is_beside = stem(path).casefold() in PROSE or path.suffix.lower() in NO_TABLES
     return Ignored(file=str(path), reason=NO_TABLE, is_telling=not is_beside)
 
@@ -250,7 +239,7 @@ def is_candidate(path: Path) -> bool:
 
 
 def is_beside_tables(path: Path) -> bool:
-    """Return whether a file in a folder of tables is none that is read for itself: a README, or a table named .txt."""
+    """Return whether a file in a folder of tables is not read alone: a README, or a table named .txt."""
     return stem(path).casefold() in PROSE or (suffix(path) == ".txt" and not _is_prose(path))
 
 
@@ -287,7 +276,12 @@ def table_of(path: Path, *, is_named: bool) -> Table:
         raise BadInput(f"{path}: {what} is not among the formats: {suffixes()}")
     require(path)
     if not isinstance(form.reader, Parquet) and path.suffix.lower() != ".gz":
-        _require_text(path, OTHERS if isinstance(form.reader, DelimitedText) else {**OTHERS, **WIDE})
+        others = OTHERS if isinstance(form.reader, DelimitedText) else {**OTHERS, **WIDE}
+        with path.open("rb") as raw:
+            head = raw.read(max(map(len, others)))
+        for first, what in others.items():
+            if head.startswith(first):
+                raise BadInput(f"{path} is {what}")
     columns = names_of(path, form)
     if not columns:
         raise BadInput(f"{path} has no columns: write the table again, or leave the file out")
@@ -306,15 +300,6 @@ def in_encoding(table: Table, encoding: str) -> Table:
     form = replace(table.format, reader=reader.in_encoding(known))
     with unreadable(table.path):
         return replace(table, format=form, columns=names_of(table.path, form))
-
-
-def _require_text(path: Path, others: Mapping[bytes, str]) -> None:
-    """Raise `BadInput` for a file whose name says text where its first bytes say something else."""
-    with path.open("rb") as raw:
-        head = raw.read(max(map(len, others)))
-    for first, what in others.items():
-        if head.startswith(first):
-            raise BadInput(f"{path} is {what}")
 
 
 def asks(table: Table) -> bool:

@@ -1,4 +1,4 @@
-"""What the columns of a table hold, told by all of their values, which are counted in one reading."""
+"""Profiles of the columns of a table, from all of their values, which are counted in one reading."""
 
 from __future__ import annotations
 
@@ -9,44 +9,29 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from orienteer.graph.edges import CodedColumn
-from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, PointedText
+from orienteer.ingest.formats.table import EDGE_ROWS, PointedText
 from orienteer.ingest.tables.cells import holds, is_text, texts_of
 from orienteer.ingest.tables.forms import MOST_SHAPES, Dates, Form, Numbers, form_of, shape
 from orienteer.ingest.tables.plan import Table
-from orienteer.ingest.tables.type_names import is_code, is_key, is_year
+from orienteer.ingest.tables.type_names import is_key, says
 from orienteer.ingest.tables.values import (
     LONGEST_NUMBER,
     identifier,
     is_prose,
     items,
     numeric,
+    parts_of,
     without_decimal,
 )
 
-NULL_WORDS = (
-    "n/a",
-    "N/A",
-    "NA",
-    "-",
-    "–",
-    "—",
-    "null",
-    "NULL",
-    "None",
-    "NaN",
-    "nan",
-    "\\N",
-    "#N/A",
-    "<NA>",
-    "(null)",
-    "k.A.",
-)
+_NULLS = r"n/a N/A NA - – — null NULL None NaN nan \N #N/A <NA> (null) k.A."
+NULL_WORDS = tuple(_NULLS.split())
 """Words that say that there is no value, in tables of text."""
 MOST_VALUES = 2_000_000
 """Different values of a column that are counted: what has more is compared with nothing."""
@@ -63,6 +48,10 @@ TRUTHS = frozenset(
     for pair in ("yes no", "true false", "y n", "t f", "ja nein", "j n", "oui non", "si no", "sí no", "sim não", "x")
 )
 """The two words, or the one, of columns that say yes or no."""
+HALVES = frozenset({"yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein", "m", "male", "female"})
+"""Values that say yes or no, or divide all things into two halves: no kind of thing."""
+REPEATS, MOST_KINDS = 2, 1000
+"""Rows a value, on average, that make the values of a column a kind of thing, and how many values it has at most."""
 MOST_REPEATED = 0.02
 """Share of rows that may be there twice in a table whose ids are looked for."""
 LONGEST_PART, MOST_BLANKS = 40, 4
@@ -105,7 +94,7 @@ class ColumnProfile:
 
     @cached_property
     def filled(self) -> int:
-        """Count the cells that say something."""
+        """Return the number of non-empty cells."""
         return self.counts.total()
 
     @cached_property
@@ -144,12 +133,12 @@ class ColumnProfile:
 
     @cached_property
     def others(self) -> tuple[str, ...]:
-        """Return the values that are no numbers and no dates where most are: `pending`, `ca. 5`."""
+        """Return the values that are not numbers or dates if most are: `pending`, `ca. 5`."""
         return tuple(filter(self.form_and_others[1].__contains__, self.counts)) if self.form_and_others[1] else ()
 
     @cached_property
     def form(self) -> Form | None:
-        """Return how the values are numbers or dates, but for `others`; None where that is not clear."""
+        """Return the form of the values except `others`, as numbers or dates, or None if it is not clear."""
         form, others = self.form_and_others
         values = self.counts.keys() - others
         if not isinstance(form, Numbers):
@@ -161,7 +150,7 @@ class ColumnProfile:
         if not form.is_proved:
             has_noughts = any(map(_CODED.match, values))
             has_plus = all(value[0] == "+" for value in values)
-            if has_noughts or has_plus or is_code(self.name):
+            if has_noughts or has_plus or says(self.name, "codes"):
                 return None
         if all(map(str.isdigit, values)):
             return form
@@ -177,7 +166,7 @@ class ColumnProfile:
 
     @cached_property
     def kind(self) -> Kind:
-        """Return what the values are."""
+        """Return the kind of the values."""
         if not self.is_whole:
             return "prose"
         if not self.counts:
@@ -196,7 +185,7 @@ class ColumnProfile:
 
     @cached_property
     def whole_numbers(self) -> list[int] | None:
-        """Return the values in order where all are whole numbers as programs write them; None where some are none."""
+        """Return the values in order if all are whole numbers as programs write them, else None."""
         if self.kind != "number" or not (_are_digits(self.counts) or all(map(_WHOLE.fullmatch, self.counts))):
             return None
         return sorted(wholes_of(self.counts))
@@ -213,7 +202,7 @@ class ColumnProfile:
         whole = self.whole_numbers
         if not whole or not 1000 <= whole[0] <= whole[-1] <= 9999:
             return False
-        return is_year(self.name) or (not is_key(self.name) and whole[0] > 1500 and whole[-1] < 2100)
+        return says(self.name, "years") or (not is_key(self.name) and whole[0] > 1500 and whole[-1] < 2100)
 
     @cached_property
     def is_prose(self) -> bool:
@@ -234,7 +223,7 @@ class ColumnProfile:
 
     @cached_property
     def separators(self) -> tuple[str, ...]:
-        """Return what may part the values of a cell."""
+        """Return the possible separators of the values of a cell."""
         bracketed = sum(1 for value in self.counts if value[:1] == "[" and value[-1:] == "]")
         if self.has_lists or (bracketed and bracketed >= FEWEST_LISTS * len(self.counts)):
             return ("json",)
@@ -245,7 +234,7 @@ class ColumnProfile:
 
     @cached_property
     def list_separator(self) -> str:
-        """Return what parts some cells into short values, of which most are in other cells too; empty for no lists.
+        """Return the separator of cells with short values that recur in other cells; empty without lists.
 
         Commas and strokes part lists only where cells have different numbers of them, and one has none or parts change
         places: `City, State` is one value.
@@ -269,6 +258,27 @@ class ColumnProfile:
                 return mark
         return ""
 
+    def kind_separator(self, *, fewest: int = REPEATS) -> str | None:
+        """Return the separator of values that are a kind of thing, empty for single values; None for a property.
+
+        A kind of thing: words that repeat, not numbers, dates, symbols or answers of yes and no.
+        """
+        is_too_many = len(self.counts) > MOST_KINDS and not self.separators
+        if not self.is_whole or is_too_many or self.is_numeric or self.is_prose or not self.counts:
+            return None
+        separator = next((mark for mark in self.separators if mark in ("json", "|", ";")), self.list_separator)
+        values = Counter[str]()
+        for cell, count in self.counts.items():
+            for part in parts_of(cell, separator):
+                values[part] += count
+        is_kind = (
+            2 <= len(values) <= MOST_KINDS
+            and fewest * len(values) <= values.total()
+            and all(len(value) > 1 and not value[:1].isdigit() and "://" not in value for value in values)
+            and not {value.casefold() for value in values} <= HALVES
+        )
+        return separator if is_kind else None
+
     def density(self, values: Collection[int]) -> float:
         """Return the chance that a whole number in the range of some values is one of this column's."""
         whole = self.whole_numbers or []
@@ -281,7 +291,7 @@ class ColumnProfile:
 
 
 def _move(cells: Sequence[Sequence[str]]) -> bool:
-    """Return whether most parts of lists stand at several places of them, as cities before states do not."""
+    """Return whether most items of lists occur at several positions; cities before states do not."""
     places: dict[str, set[int]] = defaultdict(set)
     for cell in cells:
         for place, part in enumerate(cell):
@@ -305,50 +315,37 @@ def _are_digits(texts: Collection[str]) -> bool:
 def wholes_of(texts: Iterable[str]) -> set[int]:
     """Return the whole numbers among some texts, as programs write them."""
     texts = list(texts)
-    return (
-        set(map(int, texts))
-        if _are_digits(texts)
-        else {int(without_decimal(text)) for text in texts if _WHOLE.fullmatch(text) is not None}
-    )
+    if _are_digits(texts):
+        return set(map(int, texts))
+    return {int(without_decimal(text)) for text in texts if _WHOLE.fullmatch(text) is not None}
 
 
 def profiles_of(table: Table, names: Collection[str] | None = None) -> dict[str, ColumnProfile]:
     """Read a table once, and return the profiles of its columns, or of some of them."""
     chosen = [name for name in table.columns if names is None or name in names]
     profiles = {name: ColumnProfile(name) for name in chosen}
-    for batch in table.batches(rows=NODE_ROWS, drop=lambda reason, line, value: None):
+    for batch in table.batches():
         for name, profile in profiles.items():
             profile.rows += len(batch)
             if profile.is_whole:
                 _count(profile, batch.columns.get(name, ()))
     for profile in profiles.values():
-        _strip(profile)
+        # Blanks around values do not count, and blank cells are empty.
+        for text in [text for text in profile.counts if text != text.strip()]:
+            profile.counts[text.strip()] += profile.counts.pop(text)
+        del profile.counts[""]
         if table.format.is_text:
             _take_nulls(profile)
     _settle(profiles.values())
     if any(profile.is_nearly_key for profile in profiles.values()):
-        repeats = _repeats(table)
+        # A row that is there twice, with the same cells, is one.
+        different = set[int]()
+        for batch in table.batches():
+            different.update(hash(tuple(map(str, row))) for row in zip(*batch.columns.values(), strict=True))
         for profile in profiles.values():
-            profile.repeats = repeats
+            profile.repeats = profile.rows - len(different)
             profile.__dict__.pop("is_key", None)
     return profiles
-
-
-def _repeats(table: Table) -> int:
-    """Read a table again, and count the rows that are in it more than once."""
-    rows, different = 0, set[int]()
-    for batch in table.batches(rows=NODE_ROWS, drop=lambda reason, line, value: None):
-        rows += len(batch)
-        different.update(hash(tuple(map(str, row))) for row in zip(*batch.columns.values(), strict=True))
-    return rows - len(different)
-
-
-def columns_with_nulls(table: Table, names: Collection[str]) -> set[str]:
-    """Return those of some columns of a table of text that have a null word: faster than a profile of each."""
-    columns = set[str]()
-    for batch in table.batches(rows=EDGE_ROWS, drop=lambda reason, line, value: None):
-        columns.update(name for name in names if name not in columns and holds(batch.columns[name], NULL_WORDS))
-    return columns
 
 
 def _count(profile: ColumnProfile, values: Sequence[Any]) -> None:
@@ -377,22 +374,12 @@ def _count(profile: ColumnProfile, values: Sequence[Any]) -> None:
         profile.counts.clear()
 
 
-def _strip(profile: ColumnProfile) -> None:
-    """Count values with blanks around them as those without; cells of blanks say nothing."""
-    for text in [text for text in profile.counts if text != text.strip()]:
-        profile.counts[text.strip()] += profile.counts.pop(text)
-    del profile.counts[""]
-
-
 def _settle(profiles: Iterable[ColumnProfile]) -> None:
-    """Give columns that leave decimal sign or order of dates open what the other columns of the table prove."""
+    """Set an open decimal sign or order of dates by the proofs of the table's other columns."""
     forms = [(profile, profile.form) for profile in profiles]
     signs = Counter(form.decimal for _, form in forms if isinstance(form, Numbers) and form.is_proved)
-    orders = Counter(
-        form.order
-        for _, form in forms
-        if isinstance(form, Dates) and form.is_proved and form.order in ("d/m/y", "m/d/y")
-    )
+    dates = [form for _, form in forms if isinstance(form, Dates) and form.is_proved]
+    orders = Counter(form.order for form in dates if form.order in ("d/m/y", "m/d/y"))
     words = Counter(word for profile, _ in forms for word in profile.others)
     said = frozenset(word for word, count in words.items() if count > 1)
     for profile, form in forms:
@@ -410,7 +397,7 @@ def _settle(profiles: Iterable[ColumnProfile]) -> None:
 
 
 def _take_nulls(profile: ColumnProfile) -> None:
-    """Move the words that say nothing out of the counts. `NA` and `-` stay where the other values look like them."""
+    """Move null words out of the counts. `NA` and `-` remain if the other values look like them."""
     words = {word: profile.counts.pop(word) for word in NULL_WORDS if word in profile.counts}
     for word, count in words.items():
         similar = sum(1 for value in profile.counts if _form(value) == _form(word))
@@ -428,19 +415,28 @@ def _form(value: str) -> str:
     return "+" if len(value) == 1 and not value.isalnum() else ""
 
 
-def cleaned(table: Table, profiles: Mapping[str, ColumnProfile], notes: list[str]) -> Table:
-    """Return the table with the null words of these columns as empty cells, and note them."""
-    words = {name: frozenset(profile.null_words) for name, profile in profiles.items() if profile.null_words}
-    if nulls := _told({name: profile.null_words for name, profile in profiles.items()}):
-        notes.append(f"{table.file}: read as empty: {nulls}")
-    if values := _told({name: profile.kept_words for name, profile in profiles.items()}):
-        notes.append(f"{table.file}: read as values, for the others there look alike: {values}")
-    return replace(table, null_words=words) if words else table
+def with_nulls(
+    table: Table, names: Sequence[str], notes: list[str], known: Mapping[str, ColumnProfile] = MappingProxyType({})
+) -> Table:
+    """Return a table that reads the null words of some columns as empty cells, and note them.
 
-
-def _told(words: Mapping[str, Mapping[str, int]]) -> str:
-    return ", ".join(
-        f"{column} {', '.join(f'{count:,} {word}' for word, count in counts.items())}"
-        for column, counts in words.items()
-        if counts
-    )
+    It is read for columns without a known profile; those with a null word are profiled.
+    """
+    others = [name for name in names if name not in known]
+    found = set[str]()
+    for batch in table.batches(rows=EDGE_ROWS) if others else ():
+        found.update(name for name in others if name not in found and holds(batch.columns[name], NULL_WORDS))
+    profiles = {**known, **(profiles_of(table, found) if found else {})}
+    profiles = {name: profiles[name] for name in names if name in profiles}
+    for what, words in (
+        ("empty", {name: profile.null_words for name, profile in profiles.items()}),
+        ("values, for the others there look alike", {name: profile.kept_words for name, profile in profiles.items()}),
+    ):
+        told = [
+            f"{column} {', '.join(f'{count:,} {word}' for word, count in counts.items())}"
+            for column, counts in words.items()
+            if counts
+        ]
+        notes += [f"{table.file}: read as {what}: {', '.join(told)}"] if told else []
+    null_words = {name: frozenset(profile.null_words) for name, profile in profiles.items() if profile.null_words}
+    return replace(table, null_words=null_words) if null_words else table

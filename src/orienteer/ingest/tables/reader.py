@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -16,7 +16,7 @@ from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import CodedColumn, EdgeBatch, taking
 from orienteer.ingest.bounds import memory_told
-from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch, shown
+from orienteer.ingest.formats.table import EDGE_ROWS, Batch, shown
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.assignment import ImportPlan, MappedTable
 from orienteer.ingest.tables.cells import is_text, texts_of
@@ -26,6 +26,7 @@ from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.links import key_value
 from orienteer.ingest.tables.mapping import ColumnLink, FileMapping
 from orienteer.ingest.tables.nodes import LinkCells, MadeNodes, NodeMaker, add_made, explode
+from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.values import identifier, parts_of, plain
 from orienteer.records import JsonValue, Node
 
@@ -34,7 +35,7 @@ UNRESOLVED = "unresolved"
 
 
 class _More(NamedTuple):
-    """What a row says of a row of another table."""
+    """The properties that a row adds to a row of another table."""
 
     properties: Mapping[str, JsonValue]
     file: str
@@ -60,11 +61,21 @@ class TableReader:
         makers: list[tuple[MappedTable, NodeMaker]] = []
         # What says more of other rows comes first.
         for mapped in sorted(self._plan.nodes, key=lambda mapped: mapped.mapping.same is None):
-            same = mapped.mapping.same
-            with memory_told(mapped.table.path):
-                maker = self._read_more(mapped, *same) if same else self._read_nodes(mapped, builder)
-                makers.append((mapped, maker))
-        self._tell_unread()
+            table, mapping = mapped.table, mapped.mapping
+            is_text = table.format.is_text
+            maker = NodeMaker(self._columns, tally=self._tally, is_text=is_text, mapping=mapping, joined=table.joined)
+            with memory_told(table.path):
+                if mapping.same is not None:
+                    self._read_more(table, maker, *mapping.same)
+                else:
+                    self._read_nodes(mapped, maker, builder)
+            self._seen |= maker.seen | set(table.columns)
+            makers.append((mapped, maker))
+        for (node_type, key), more in self._more.items():
+            for value, rows in more.items():  # those that extend rows that do not exist
+                why = f"{key} {shown(value)}: no {node_type} has it"
+                for row in rows:
+                    self._tally.drop(UNRESOLVED, [RowPlace(file=row.file, line=row.line, value=why)])
         for mapped, maker in makers:
             self._link(mapped.mapping, maker, builder)
         for mapped in self._plan.edges:
@@ -73,32 +84,22 @@ class TableReader:
         explode([maker for _, maker in makers], self._columns, builder)
         check_named(self._columns, self._seen)
 
-    def _read_more(self, mapped: MappedTable, column: str, link: ColumnLink) -> NodeMaker:
-        """Read a table whose rows say more of the rows of another, by the values of a key of that."""
-        table = mapped.table
-        is_text = table.format.is_text
-        maker = NodeMaker(
-            self._columns, tally=self._tally, is_text=is_text, mapping=mapped.mapping, joined=table.joined
-        )
+    def _read_more(self, table: Table, maker: NodeMaker, column: str, link: ColumnLink) -> None:
+        """Read a table whose rows extend the rows of another, by the values of a key."""
         more = self._more.setdefault((link.node_type, link.key), {})
-        for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(table.file)):
+        for batch in table.batches(drop=self._tally.dropping(table.file)):
             for nodes, rows in maker.of_batch(batch, id_column=column, file=table.file):
                 for node, line in zip(nodes.nodes(), rows.lines, strict=True):
                     more.setdefault(node.id.strip(), []).append(_More(node.properties, table.file, line))
-        self._seen |= maker.seen | set(table.columns)
-        return maker
 
-    def _read_nodes(self, mapped: MappedTable, builder: GraphBuilder) -> NodeMaker:
+    def _read_nodes(self, mapped: MappedTable, maker: NodeMaker, builder: GraphBuilder) -> None:
         table, mapping = mapped.table, mapped.mapping
-        maker = NodeMaker(
-            self._columns, tally=self._tally, is_text=table.format.is_text, mapping=mapping, joined=table.joined
-        )
-        id_column = _id_column(mapping)
-        keys = {column: self._keys[mapping.type or "", column] for column in _keyed(mapping, self._keys)}
+        own = {column: nodes for (of, column), nodes in self._keys.items() if of == (mapping.type or "")}
+        keys = {column: nodes for column, nodes in own.items() if column in mapping.columns}
         maker.only_counts = builder.only_counts
         more = {column: rows for column in keys if (rows := self._more.get((mapping.type or "", column)))}
-        for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(table.file)):
-            for made in maker.of_batch(batch, id_column=id_column, file=table.file):
+        for batch in table.batches(drop=self._tally.dropping(table.file)):
+            for made in maker.of_batch(batch, id_column=mapping.id_column, file=table.file):
                 for column, rows in more.items():
                     made = _with_more(made, made.rows.columns[column], rows)
                 try:
@@ -108,25 +109,13 @@ class TableReader:
                     raise DuplicateNode(self._two_nodes(mapped, node_id, line)) from error
                 for column, nodes in keys.items():
                     _remember(nodes, made.rows.columns[column], made.nodes.ids)
-        self._seen |= maker.seen | set(table.columns)
-        return maker
-
-    def _tell_unread(self) -> None:
-        """Count the rows that say more of rows that are not there."""
-        for (node_type, key), rows in self._more.items():
-            for value, several in rows.items():
-                for more in several:
-                    place = RowPlace(
-                        file=more.file, line=more.line, value=f"{key} {shown(value)}: no {node_type} has it"
-                    )
-                    self._tally.drop(UNRESOLVED, [place])
 
     def _two_nodes(self, mapped: MappedTable, node_id: str, line: int) -> str:
-        """Say where a node that is there already was read: the tables are read again up to it."""
+        """Return an error that names both rows of a repeated id: the tables are read again up to it."""
         for other in self._plan.nodes:
-            column = _id_column(other.mapping)
+            column = other.mapping.id_column
             before = f"{other.mapping.type}:" if other.mapping.having("prefixed id") else ""
-            for batch in other.table.batches(rows=NODE_ROWS, drop=lambda reason, line, value: None) if column else ():
+            for batch in other.table.batches() if column else ():
                 for place, value in zip(batch.lines, batch.columns[column or ""], strict=True):
                     if before + identifier(value) == node_id:
                         return (
@@ -174,7 +163,7 @@ class TableReader:
     def _nodes_of(
         self, value: Any, *, link: ColumnLink, builder: GraphBuilder
     ) -> tuple[list[str], list[str]]:  # Any: whatever a file format can hold
-        """Return the nodes that a value names, made where the link says so; and its parts that name none, and why."""
+        """Return the nodes that a value names, made if the link says so, and a reason for each part without a node."""
         nodes = self._keys.get((link.node_type, link.key), {})
         if not link.separator and value.__class__ in (str, int) and (node := nodes.get(str(value).strip())):
             return [node], []  # as nearly always
@@ -279,17 +268,8 @@ class NamedNodes:
         return rows, begins[places][rows] + within
 
 
-def _id_column(mapping: FileMapping) -> str | None:
-    return next(iter(mapping.having("id", "prefixed id")), None)
-
-
-def _keyed(mapping: FileMapping, keys: dict[tuple[str, str], dict[str, str]]) -> Iterator[str]:
-    """Return the columns of a table by which others name its rows."""
-    return (column for node_type, column in keys if node_type == mapping.type and column in mapping.columns)
-
-
 def _with_more(made: MadeNodes, keys: Sequence[Any], more: dict[str, list[_More]]) -> MadeNodes:
-    """Return nodes with what rows of other tables say of them, by the key of each; each is taken once."""
+    """Return nodes with the properties from rows of other tables, by key; each row is used once."""
     found = [more.pop(value, ()) for value in (identifier(key).strip() for key in keys)] if more else []
     if not any(found):
         return made
@@ -304,7 +284,7 @@ def _with_more(made: MadeNodes, keys: Sequence[Any], more: dict[str, list[_More]
 
 
 def _of_other_rows(cells: LinkCells, own: Mapping[str, str]) -> LinkCells:
-    """Return cells with the nodes that their rows say more of. Rows without one are left out: they are counted."""
+    """Return cells with the nodes that their rows extend. Rows without a node are skipped; others count them."""
     nodes = [own.get(str(each).strip(), "") for each in cells.nodes]
     rows = [row for row, node in enumerate(nodes) if node]
     return LinkCells(*(taking(column, rows) for column in (nodes, cells.values, cells.lines)))

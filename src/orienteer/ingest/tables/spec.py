@@ -1,12 +1,19 @@
-"""A table that a person names, with the roles of its columns: `beer_styles.csv:source=beer_id,target=style_code`."""
+"""A table that a person names, with the roles of its columns: `beer_styles.csv:source=beer_id,target=style_code`.
+
+The flag is also what an error tells the person to write.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from orienteer.errors import BadOption
+from orienteer.errors import BadInput, BadOption
+from orienteer.ingest.formats import suffixes
+from orienteer.ingest.tables.plan import Table
+from orienteer.ingest.tables.type_names import edge_type_of, node_type_of
 from orienteer.records import Record
 
 NODE_KEYS = ("id", "name", "text", "aliases", "type")
@@ -28,12 +35,6 @@ class TableSpec(Record):
         pairs = ",".join(f"{role}={column}" for role, column in self.columns.items())
         return f"{self.path}{f':{pairs}' if pairs else ''}{UNDIRECTED if self.undirected else ''}"
 
-    def end(self, role: str) -> tuple[str, str, str]:
-        """Return the column of an end, the type that it leads to and the column of that, empty where not named."""
-        column, _, key = self.columns[role].partition("@")
-        node_type, _, name = key.partition(".")
-        return column, node_type, name
-
 
 def spec_of(text: str, *, is_edges: bool) -> TableSpec:
     """Return the table that `F` or `F:role=COLUMN,role=COLUMN[:undirected]` names. Raises `BadOption`."""
@@ -54,3 +55,48 @@ def spec_of(text: str, *, is_edges: bool) -> TableSpec:
     if missing:
         raise BadOption(f"{flag} {text}: name both ends, source=COLUMN,target=COLUMN")
     return TableSpec(path=Path(path), columns=columns, undirected=undirected)
+
+
+def nodes_line(table: Table, columns: Sequence[str] = ()) -> str:
+    """Return the flag that makes nodes of a table."""
+    roles = dict(zip(("id", "name"), columns or table.columns, strict=False))
+    return f"--nodes {_quoted(table, {**roles, 'type': node_type_of(table.name)})}"
+
+
+def edges_line(table: Table) -> str:
+    """Return the flag that makes edges of a table."""
+    first, second = (*table.columns, "COLUMN", "COLUMN")[:2]
+    return f"--edges {_quoted(table, {'source': first, 'target': second, 'type': edge_type_of(table.name)})}"
+
+
+def _quoted(table: Table, columns: Mapping[str, str]) -> str:
+    """Return a table with the roles of its columns as a shell takes it."""
+    return shlex.quote(f"{table.file}:{','.join(f'{role}={column}' for role, column in columns.items())}")
+
+
+def unclear(tables: Sequence[Table]) -> str:
+    """Say which tables are not clear, and which line settles each."""
+    if not tables:
+        return f"There is no table of nodes or edges to read. What is read: {suffixes()}."
+    seen = "; ".join(
+        f"{table.file} (its columns are: {', '.join(table.columns)}): {nodes_line(table)} or {edges_line(table)}"
+        for table in tables
+    )
+    return f"It is not clear whether the rows are nodes or edges. Say so, with the columns that fit: {seen}"
+
+
+def no_header(table: Table) -> str:
+    """Say that a table has no row of names, and how to name its columns."""
+    numbers = [f"column_{place}" for place in range(1, len(table.columns) + 1)]
+    return (
+        f"{table.file} has no row with the names of its columns: it begins with {', '.join(table.columns[:4])}. "
+        f"Add one, or name columns by their places: {nodes_line(table, numbers)}"
+    )
+
+
+def check_columns(table: Table, names: Mapping[str, str] | Sequence[str]) -> None:
+    """Raise `BadInput` if a table lacks a column that a person named."""
+    for name in names:
+        for absent in table.lacks(name):
+            part = f", a part of {name!r}" if absent != name else ""
+            raise BadInput(f"{table.file} has no column {absent!r}{part}. Its columns are: {', '.join(table.columns)}.")

@@ -1,4 +1,4 @@
-"""The types that names of files and columns tell: `beers.csv` holds beers, `brewery_id` leads to a brewery."""
+"""The types in names of files and columns: `beers.csv` holds beers, `brewery_id` leads to a brewery."""
 
 from __future__ import annotations
 
@@ -63,10 +63,18 @@ def node_type_of(name: str) -> str:
 
 
 def thing_in(folder: str) -> str | None:
-    """Return what a folder's name says that it holds: `disease` for `disease_ontology`; None where it says nothing."""
+    """Return the type in a folder's name, `disease` for `disease_ontology`, or None."""
     parts = [word.strip("0123456789") for word in _telling(folder)]
     words = [word for word in parts if word not in header_words("of_graphs") and word.isalpha() and len(word) > 2]
     return " ".join((*words[:-1], singular(words[-1]))) if words else None
+
+
+def kind_of(column: str) -> str:
+    """Return the type of the nodes that are made of a column's values: `type` of both `Type 1` and `Type 2`."""
+    words = words_of(column)
+    while len(words) > 1 and words[-1].isdigit():
+        words = words[:-1]
+    return singular("_".join(words))
 
 
 def edge_type_of(name: str) -> str:
@@ -80,46 +88,41 @@ def _telling(name: str) -> tuple[str, ...]:
 
 
 def without_key(column: str) -> str:
-    """Return what a column of keys is about, in words joined by `_`: `brewery` of `BreweryID` and of `brewery`."""
-    words = words_of(column)
-    while len(words) > 1 and words[-1] in header_words("keys"):
+    """Return a column's name without the words for keys, joined by `_`: `brewery` of `BreweryID` and of `brewery`."""
+    words, keys = words_of(column), header_words("keys")
+    while len(words) > 1 and words[-1] in keys:
         words = words[:-1]
-    while len(words) > 1 and words[0] in header_words("keys"):
+    while len(words) > 1 and words[0] in keys:
         words = words[1:]
     return "_".join(words)
 
 
 def is_key(column: str) -> bool:
-    """Return whether a column's name says that it holds keys."""
+    """Return whether a column's name begins or ends with a word for keys."""
     words = words_of(column)
     return bool({words[0], words[-1]} & header_words("keys")) if words else False
 
 
-def is_code(column: str) -> bool:
-    """Return whether a column's name says that its numbers are codes, as those of posts and telephones."""
-    return not header_words("codes").isdisjoint(words_of(column))
-
-
-def is_year(column: str) -> bool:
-    """Return whether a column's name says that it holds years."""
-    return not header_words("years").isdisjoint(words_of(column))
+def says(column: str, what: str) -> bool:
+    """Return whether a column's name has one of the words of headers.toml for `what`: `codes`, `names`, `years`."""
+    return not header_words(what).isdisjoint(words_of(column))
 
 
 def is_of_own_rows(column: str) -> bool:
-    """Return whether a column's name says that it leads to other rows of its own table: `manager_id`, `parents`."""
+    """Return whether a column's name suggests other rows of its own table: `manager_id`, `parents`."""
     return any({word, singular(word)} & header_words("own_rows") for word in words_of(column))
 
 
 def is_of_people(table: str) -> bool:
-    """Return whether a table's name says that it holds people."""
-    words = words_of(table)
-    return bool({words[-1], singular(words[-1])} & header_words("people")) if words else False
+    """Return whether a table's name ends with a word for people."""
+    return any({word, singular(word)} & header_words("people") for word in words_of(table)[-1:])
 
 
 def is_part_of_people(column: str) -> bool:
-    """Return whether a column of keys is called by the part that somebody plays."""
-    stem = stem_of(column)
-    return bool(stem) and is_key(column) and stem[-1].endswith(tuple(header_words("parts_of_people")))
+    """Return whether a column of keys is called by the part that a person plays."""
+    return is_key(column) and any(
+        word.endswith(tuple(header_words("parts_of_people"))) for word in stem_of(column)[-1:]
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -22,7 +22,7 @@ PROSE_WORDS = 6
 
 
 def plain(value: Any) -> JsonValue:  # Any: whatever a file format can hold
-    """Return the value as JSON has it; None for what says nothing: empty text, NaN, an empty list or object."""
+    """Return the value as JSON has it; None for an empty value: empty text, NaN, an empty list or object."""
     if value is None or isinstance(value, str):
         return value or None
     if isinstance(value, bool | int):
@@ -35,11 +35,16 @@ def plain(value: Any) -> JsonValue:  # Any: whatever a file format can hold
         return {key: member for key, member in members.items() if member is not None} or None
     if isinstance(value, list | tuple):
         return [member for member in map(plain, value) if member is not None] or None
-    return _other(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace") or None
+    try:
+        return plain(scalar(value))
+    except TypeError:
+        return str(value)
 
 
 def finite(value: Any) -> float | None:  # Any: whatever a file format can hold
-    """Return a number as a float; None for what is no number, and for one that no float can hold."""
+    """Return a number as a float, or None if it is not a number or too large for a float."""
     try:
         number = float(value) if isinstance(value, str | int | float) else math.nan
     except (OverflowError, ValueError):
@@ -48,7 +53,7 @@ def finite(value: Any) -> float | None:  # Any: whatever a file format can hold
 
 
 def number(text: str) -> int | float | str:
-    """Return the number that a cell holds where printing it gives the cell back (7, 1.5), else its text (007, 1.50)."""
+    """Return the number of a cell if printing it gives the cell back (7, 1.5), else its text (007, 1.50)."""
     if len(text) > LONGEST_NUMBER or not text[-1:].isdigit() or not text.isascii():
         return text
     for kind in (int, float):
@@ -73,7 +78,7 @@ def identifier(value: Any) -> str:  # Any: whatever a file format can hold
 
 
 def without_decimal(text: str) -> str:
-    """Return `12` for the `12.0` or `12,0` that data frames make of whole numbers beside empty cells."""
+    """Return `12` for `12.0` or `12,0`: data frames write whole numbers so if a column has empty cells."""
     return text[:-2] if text.endswith((".0", ",0")) else text
 
 
@@ -101,7 +106,7 @@ def items(value: JsonValue) -> list[str]:
 
 
 def parts_of(value: Any, separator: str) -> list[str]:  # Any: whatever a file format can hold
-    """Return the values of a cell, stripped; one where nothing parts them."""
+    """Return the values of a cell, stripped; one if there is no separator."""
     if isinstance(value, list | tuple) or separator == "json":
         return [text.strip() for text in items(list(value) if isinstance(value, tuple) else value)]
     text = identifier(value)
@@ -110,7 +115,7 @@ def parts_of(value: Any, separator: str) -> list[str]:  # Any: whatever a file f
 
 
 def opened(value: Any) -> dict[str, Any] | None:  # Any: whatever a file format can hold
-    """Return the object that a cell holds, also written as JSON text; None if it holds none."""
+    """Return the object in a cell, also if it is written as JSON text; None if there is none."""
     if isinstance(value, dict):
         return value
     if isinstance(value, str) and value[:1] == "{" and value[-1:] == "}":
@@ -120,15 +125,6 @@ def opened(value: Any) -> dict[str, Any] | None:  # Any: whatever a file format 
             return None
         return members if isinstance(members, dict) else None
     return None
-
-
-def _other(value: Any) -> JsonValue:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace") or None
-    try:
-        return plain(scalar(value))
-    except TypeError:
-        return str(value)
 
 
 def _written_list(text: str) -> list[Any] | None:
@@ -146,7 +142,7 @@ def _written_list(text: str) -> list[Any] | None:
 
 
 def numeric(text: str) -> int | float | None:
-    """Return the number that a text spells, an integer if it is spelled as one; None if it spells none."""
+    """Return the number that a text spells, an integer if it is spelled as one, or None."""
     if len(text) > LONGEST_SPELLED or "_" in text:
         return None
     kind = int if text.strip().lstrip("+-").isdecimal() else float

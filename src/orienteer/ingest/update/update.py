@@ -32,11 +32,11 @@ from orienteer.ingest.provenance import (
     unread_files,
 )
 from orienteer.ingest.report import EMPTY_ID, Ignored, Tally, peak_bytes
-from orienteer.ingest.tables.assignment import with_nulls
 from orienteer.ingest.tables.edges import Extra
 from orienteer.ingest.tables.kept import Decision
 from orienteer.ingest.tables.mapping import IGNORED, FileMapping
 from orienteer.ingest.tables.mirror import differing_note
+from orienteer.ingest.tables.profile import with_nulls
 from orienteer.ingest.update.difference import (
     Difference,
     FullImportRequired,

@@ -25,7 +25,7 @@ __getattr__, __dir__, __all__ = face(
             "RunManifest, StoredRun, TRAJECTORIES as RUN_TRAJECTORIES, Work as WorkCounts, work_of"
         ),
         "running.sweep": (
-            "axes as sweep_axes, grid as sweep_grid, notes_on as notes_on_selection, options_in as options_in_sweep, "
+            "axes as sweep_axes, grid as sweep_grid, options_in as options_in_sweep, "
             "select as select_questions, Variant as MethodVariant, variants as method_variants"
         ),
         "scores.comparison": (

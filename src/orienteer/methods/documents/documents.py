@@ -39,6 +39,7 @@ from orienteer.methods.documents.abstention import (
     unquoted,
 )
 from orienteer.methods.documents.by_model import ModelAnswer, ModelReading
+from orienteer.methods.documents.heads import DocumentHeads
 from orienteer.methods.documents.rows import TableRows
 from orienteer.protocols import LanguageModel, Method, Ranks, Run
 from orienteer.records import Citation, Question, Refusal, Result
@@ -102,6 +103,10 @@ class Documents:
         return TableRows(self._graph)
 
     @cached_property
+    def _heads(self) -> DocumentHeads:
+        return DocumentHeads(self._graph)
+
+    @cached_property
     def _menus(self) -> frozenset[int]:
         """The rows of prose whose lines are short, and nearly all in many files or titles: they only lead elsewhere.
 
@@ -131,11 +136,12 @@ class Documents:
         return self._answered_by_rows(question, self._named(ranked), run) or self._answered(terms, ranked)
 
     def _answered_by_rows(self, question: Question, ranked: Result, run: Run) -> Result | None:
-        """Return the answer of table rows if a table is among the first passages and its rows answer, else None."""
-        is_of_tables = any(hit.type == TABLE for hit in ranked.hits[:READ])
-        if not is_of_tables or ranked.stopped_by != "finish":
+        """Return the answer of the documents' metadata, or of rows if a table is among the first passages."""
+        if ranked.stopped_by != "finish":
             return None
-        return self._rows.answered(question, run, ranked)
+        if any(hit.type == TABLE for hit in ranked.hits[:READ]):
+            return self._rows.answered(question, run, ranked)
+        return self._heads.answered(question, run, ranked) if self._heads.may_answer(question.text) else None
 
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Return what a model reads in the first passages, with its citations, or a refusal.
@@ -396,6 +402,10 @@ _WITHOUT = re.compile(
 )
 _OR = re.compile(r",? or ", re.IGNORECASE)
 _AND = re.compile(r",? and |, ", re.IGNORECASE)
+# The question's own verb after the subject: `the budget did Ada get`. Verbs of clauses, capitals and hyphens do not
+# count: `that the crane was sold`, `people who have a licence`, `the IS curve`, `to-do lists`.
+_CLAUSE = re.compile(r"\b(?:that|who|which|what|how|when|where|why|whether|if)\b.*", re.IGNORECASE)
+_ASKS_MORE = re.compile(r"\w +(?:is|are|was|were|did|do|does|has|have|had) +\w")
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]|'([^']{3,})'")
 
 
@@ -441,6 +451,8 @@ def asked_for(question: str) -> DocumentQuery | None:
         ask = groups.get("ask") or text.split(" ", 1)[0]
         is_counted = "how many" in (ask.casefold(), text[:11].casefold().removeprefix("in "))
         wanted, *others = _WITHOUT.split(subject, maxsplit=1)
+        if _ASKS_MORE.search(_CLAUSE.sub("", _QUOTED.sub("", wanted))):
+            continue  # *which mails about the budget did Ada get*
         return DocumentQuery(wanted, noun or "documents", is_counted, "".join(others), bool(groups.get("denied")))
     return None
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.display import counted
-from orienteer.graph.pieces.tables import RowPlace, open_rows, place_of
+from orienteer.graph.pieces.tables import open_rows, place_of
 from orienteer.graph.reserved import CELLS, TABLE
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -92,21 +92,12 @@ class TableRows:
         if not placed or answer is None:
             return None
         first = placed[0]
-        tables = dict.fromkeys(self._graph.arrays.names[row.passage] for row in placed)
-        where = ", ".join(list(tables)[:_WRITTEN])
-        more = f" and {counted(len(tables) - _WRITTEN, 'more table')}" if len(tables) > _WRITTEN else ""
         citation = Citation(
             begin=0,
             end=len(answer),
             ids=(self._graph.arrays.ids[first.passage],),
             source=place_in(self._graph, first.passage, first.begin),
             quote=first.text,
-        )
-        repeated = self._copies.get(self._header_of(first.passage), ())
-        copies = (
-            [f"the rows of {', '.join(repeated[:_WRITTEN])} stand in another table too, and count once"]
-            if repeated
-            else []
         )
         update = {
             "answer": answer,
@@ -115,9 +106,17 @@ class TableRows:
             "reading": exact.reading,
             "citations": (citation,),
             "hits": tuple(self._hits(placed, ranked, question)),
-            "notes": (*ranked.notes, *exact.notes, f"read of the rows of {where}{more}", *copies),
+            "notes": (*ranked.notes, *exact.notes, *self._notes(placed)),
         }
         return ranked.model_copy(update=update)
+
+    def _notes(self, placed: list[PlacedRow]) -> Iterator[str]:
+        """Yield notes on the tables of the rows."""
+        tables = dict.fromkeys(self._graph.arrays.names[row.passage] for row in placed)
+        more = f" and {counted(len(tables) - _WRITTEN, 'more table')}" if len(tables) > _WRITTEN else ""
+        yield f"read of the rows of {', '.join(list(tables)[:_WRITTEN])}{more}"
+        if repeated := self._copies.get(self._header_of(placed[0].passage), ()):
+            yield f"the rows of {', '.join(repeated[:_WRITTEN])} stand in another table too, and count once"
 
     def _is_of_one_kind(self, query: ExactQuery, found: Rows) -> bool:
         """Return whether the question names a kind, or only one kind has the properties that it asks for."""
@@ -136,17 +135,19 @@ class TableRows:
         assert self.rows is not None
         assert exact.rows is not None
         ids = self.rows.arrays.ids
-        places = dict.fromkeys(filter(None, (place_of(ids[row]) for row in exact.rows.tolist())))
-        for row in exact.rows[:_PROVED].tolist() if not places else ():
+        placed = list(filter(None, (self._row_of(ids[row]) for row in exact.rows.tolist())))
+        beside = dict[str, None]()
+        for row in exact.rows[:_PROVED].tolist() if not placed else ():
             ends = [end for edge in explainer.why(row)[1] for end in (edge.source, edge.target)]
-            beside = ends or [ids[near] for near in self.rows.arrays.entries(np.array([row])).neighbor.tolist()]
-            places |= dict.fromkeys(filter(None, map(place_of, beside)))
-        return [placed for place in places if (placed := self._row_at(place)) is not None]
+            near = ends or [ids[one] for one in self.rows.arrays.entries(np.array([row])).neighbor.tolist()]
+            beside |= dict.fromkeys(near)
+        return placed or list(filter(None, map(self._row_of, beside)))
 
-    def _row_at(self, place: RowPlace) -> PlacedRow | None:
-        arrays = self._graph.arrays
-        passage = arrays.ids.find(place.segment)
-        if passage is None:
+    def _row_of(self, node: str) -> PlacedRow | None:
+        """Return the row that a node of the table is, or None for a value."""
+        arrays, place = self._graph.arrays, place_of(node)
+        passage = None if place is None else arrays.ids.find(place.segment)
+        if place is None or passage is None:
             return None
         properties, text = arrays.properties.of(passage), arrays.texts[passage]
         count, header = properties.get("rows"), properties.get("header")

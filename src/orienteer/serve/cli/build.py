@@ -75,12 +75,6 @@ def build(
             "--dry-run", help="Read and cut the documents, estimate what the model would cost, write no graph."
         ),
     ] = False,
-    plots: Annotated[
-        Path | None,
-        typer.Option(
-            "--plots", metavar="FILE", help="Write plots of the similarities, as in the paper, as an HTML page."
-        ),
-    ] = None,
     include: arguments.Include = None,
     exclude: arguments.Exclude = None,
     watch: arguments.Watch = False,
@@ -118,7 +112,6 @@ def build(
         chunks=chunks,
         extract=extract,
         metadata=metadata,
-        plots=plots,
         include=tuple(include or ()),
         exclude=tuple(exclude or ()),
         config=BuildConfig.read({**usual, **values}) if values else None,

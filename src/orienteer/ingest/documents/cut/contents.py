@@ -56,10 +56,9 @@ def is_contents(text: str, links: Sequence[str], headings: Sequence[str] = ()) -
     >>> is_contents("\\n".join(["Ada 34", "Ben 25", "Eva 41", "Jon 19", "Noor 52", "Olaf 33"]), ())
     False
     """
-    may_have = ".." in text or ". ." in text or any(map(text.__contains__, "…·_"))  # a tenth of a search's time
-    has_marks = may_have and _MARKS.search(text) is not None
-    if text.count("\n") < LEAST_LINES - 1 and not has_marks:  # nearly every passage
-        return False
+    if text.count("\n") < LEAST_LINES - 1:  # nearly every passage
+        return (".." in text or ". ." in text) and _is_run_of_places(text)
+    has_marks = _MARKS.search(text) is not None
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     least = max(LEAST_LINES, MOSTLY * len(lines))
     found = [_LEADER.search(line) for line in lines] if has_marks else []
@@ -67,13 +66,12 @@ def is_contents(text: str, links: Sequence[str], headings: Sequence[str] = ()) -
     if len(led) >= least:  # else they are prices
         pages = [int(number[-1]) for _, tail in led if (number := re.findall(r"\d+", tail))]
         return _is_in_order(pages) or _is_in_order([re.sub(r"\W", "", words) for words, _ in led], MOSTLY_SORTED)
-    bare = _RUN.sub(" ", text) if has_marks else text
-    if has_marks and len(_LEADERS.findall(text)) >= LEAST_LINES and not _SENTENCE.search(bare):
+    if has_marks and _is_run_of_places(text):
         return True
     is_called = any(_CALLED.match(words) is not None for words in (*lines[:1], *headings[-1:]))
     ends = sum(line[-1].isdigit() for line in lines)
     begins = sum(not line[:6].isalpha() for line in lines)
-    if not is_called and max(ends, begins, len(links)) < least or len(lines) < LEAST_LINES or _SENTENCE.search(bare):
+    if not is_called and max(ends, begins, len(links)) < least or len(lines) < LEAST_LINES or _says(text):
         return False
     if len(links) >= least and sum(len(line) <= _SHORT for line in lines) >= least:
         return True
@@ -89,6 +87,15 @@ def is_contents(text: str, links: Sequence[str], headings: Sequence[str] = ()) -
     is_index = len({place["pages"].count(",") for place in places}) > 1
     is_rising = sum(one == sorted(one) for one in numbers) >= NEARLY * len(numbers)
     return is_index and is_rising and _is_in_order([place["words"].casefold() for place in places])
+
+
+def _is_run_of_places(text: str) -> bool:
+    """Return whether a text has several leaders and no sentence, wherever its lines end."""
+    return len(_LEADERS.findall(text)) >= LEAST_LINES and not _says(text)
+
+
+def _says(text: str) -> bool:
+    return _SENTENCE.search(_RUN.sub(" ", text)) is not None
 
 
 def _is_in_order(values: Sequence[Any], share: float = NEARLY) -> bool:  # Any: numbers, or words

@@ -1,9 +1,9 @@
 """What joins new parts to a graph that stays: the edges that a build would give them, and the names that they bring.
 
 Edges of names between parts that stay are left as they are: their weights are of the corpus that they were made in. The
-names themselves are counted anew, and parts that come get their edges by these. So a graph differs from one that is
-built anew by edges between parts that stay: by their weights, by the strongest of each part, and by the names that have
-become known, too common, or a part of a longer title since.
+names themselves are counted anew, and new parts get their edges by these. So the graph differs from a new build in the
+edges between parts that stay: in their weights, in the strongest of each part, and in the names that have become known,
+too common, or a part of a longer title since.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from orienteer.graph.names import (
     name_untitled,
     parts_of,
 )
-from orienteer.graph.pieces.incidence import NameIncidence, StoredCase, distinct_lists, stored_case
+from orienteer.graph.pieces.incidence import NameIncidence, StoredCase, distinct_lists, incidence_at
 from orienteer.graph.reserved import CHUNK, DOCUMENT, LINKS_TO
-from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
 from orienteer.index.name_scan import CaseCounts, NameScan
 from orienteer.index.postings import Layout
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.pairs import PlainEdge, Targets, Touched, mention_edges, order_edges, shared_edges
-from orienteer.ingest.documents.join.shelved import ShelfMark, Shelved, mark_of
+from orienteer.ingest.documents.join.pairs import PlainEdge, Targets, mention_edges, order_edges, shared_edges
+from orienteer.ingest.documents.join.shelved import ShelfMark, Shelved
 from orienteer.records import Edge, Node
 from orienteer.text.proper_names import idf, key_of, most_chunks, surfaces
 
@@ -50,121 +50,107 @@ class ChangedNodes:
     now: Sequence[Node]
     """All that these files have now, in the order of the shelf."""
     kept: frozenset[str]
-    """The ids of those that are as they were."""
+    """The ids of the unchanged ones."""
     gone: NDArray[np.int64]
-    """The places, among those of `Shelved`, of those that the graph has no longer, or otherwise."""
+    """The places, among those of `Shelved`, of the nodes that are no longer there, or are changed."""
 
     @property
     def new(self) -> list[Node]:
-        """Those that the graph does not have, or otherwise."""
+        """The nodes that the graph does not have, or has otherwise."""
         return [node for node in self.now if node.id not in self.kept]
+
+    def staying(self, shelved: Shelved) -> NDArray[np.bool_]:
+        """Mark the places of the nodes that stay: (n,)."""
+        stays = np.ones(len(shelved.rows), np.bool_)
+        stays[self.gone] = False
+        return stays
+
+
+def new_order_edges(changed: ChangedNodes) -> Iterator[PlainEdge]:
+    """Return the new edges of order."""
+    new = {node.id for node in changed.new}
+    return (edge for edge in order_edges(changed.now) if {edge.source, edge.target} & new)
 
 
 class LinkChange(NamedTuple):
-    """The edges of hyperlinks that come, and those between nodes that stay that go."""
+    """The new edges of hyperlinks, and the removed ones between nodes that stay."""
 
     edges: list[PlainEdge]
     lost: list[tuple[int, str, int]]
     """As in `Revision.lost`."""
 
 
-class Increment:
-    """The edges and the names of what comes to a graph. `names` are those that lie beside it."""
+def link_change(shelved: Shelved, changed: ChangedNodes) -> LinkChange:
+    """Return how the edges of hyperlinks change: exactly as a build would make them."""
+    arrays, stays = shelved.arrays, changed.staying(shelved)
+    linking = np.zeros(0, np.int64)
+    if "links" in arrays.properties.names:
+        linking = np.searchsorted(shelved.rows, arrays.properties.rows("links"))
+        linking = linking[stays[linking]]
+    if _ends(shelved.node(at) for at in changed.gone.tolist()) == _ends(changed.new):
+        # Only edges to nodes that are made anew go.
+        linking = linking[np.isin(shelved.rows[linking], _leading_to(shelved, np.sort(changed.gone)))]
+    sources = [(node.id, node.properties.get("links"), str(node.properties.get("file", ""))) for node in changed.new]
+    if not len(linking) and not any(links for _, links, _ in sources):
+        return LinkChange([], [])
+    old = zip(linking.tolist(), arrays.properties.every("links", shelved.rows[linking]), strict=True)
+    sources += [(shelved.ids[at], links, shelved.marks[at].file) for at, links in old]
+    targets = _targets(shelved, changed, stays)
+    now = {(source, target): None for source, links, file in sources for target in targets.linked(source, links, file)}
+    had: dict[tuple[str, str], tuple[int, int]] = {}
+    if LINKS_TO in arrays.types.edges and len(linking):
+        kinds = arrays.types.kind_mask([LINKS_TO], "out")
+        entries = arrays.adjacency.entries(shelved.rows[linking], kinds)
+        at, end = np.searchsorted(shelved.rows, entries.owner), np.searchsorted(shelved.rows, entries.neighbor)
+        columns = (column[stays[end]].tolist() for column in (at, end, entries.owner, entries.neighbor))
+        had = {(shelved.ids[a], shelved.ids[b]): (row, other) for a, b, row, other in zip(*columns, strict=True)}
+    return LinkChange(
+        [PlainEdge(source, LINKS_TO, target) for source, target in now if (source, target) not in had],
+        [(row, LINKS_TO, other) for ends, (row, other) in had.items() if ends not in now],
+    )
 
-    def __init__(self, graph: Graph, shelved: Shelved, changed: ChangedNodes, config: BuildConfig) -> None:
-        self._graph, self._shelved, self._changed, self._config = graph, shelved, changed, config
-        self._new = {node.id: node for node in changed.new}
-        self._stays = np.ones(len(shelved.rows), np.bool_)  # (n,): by place
-        self._stays[changed.gone] = False
 
-    def order_edges(self) -> Iterator[PlainEdge]:
-        """Return the edges of order that come."""
-        return (edge for edge in order_edges(self._changed.now) if {edge.source, edge.target} & self._new.keys())
+def _ends(nodes: Iterable[Node]) -> set[tuple[str, ...]]:
+    """Return what links may call the ends among some nodes: titles of documents, and anchors, each with its file."""
+    ends = set[tuple[str, ...]]()
+    for node in nodes:
+        file, anchors = str(node.properties.get("file")), node.properties.get("anchors")
+        ends |= {(file, node.id, node.name, str(node.properties.get("row")))} if node.type == DOCUMENT else set()
+        ends |= {(file, str(anchor)) for anchor in anchors} if isinstance(anchors, list) else set()
+    return ends
 
-    # ---------------------------------------------------------------------------------------------------------- links
 
-    def link_change(self) -> LinkChange:
-        """Return how the edges of hyperlinks change: exactly as a build would make them."""
-        old = self._sources()
-        has_links = any(node.properties.get("links") for node in self._new.values())
-        if not len(old) and not has_links:
-            return LinkChange([], [])
-        targets = self._targets()
-        edges = [
-            PlainEdge(node.id, LINKS_TO, target)
-            for node in self._new.values()
-            for target in targets.linked(node.id, node.properties.get("links"), str(node.properties.get("file", "")))
-        ]
-        lost: list[tuple[int, str, int]] = []
-        arrays, shelved = self._shelved.arrays, self._shelved
-        links = arrays.properties.every("links", shelved.rows[old])
-        place = {int(shelved.rows[at]): at for at in old.tolist()}
-        kinds = arrays.types.kind_mask([LINKS_TO], "out") if LINKS_TO in arrays.types.edges else None
-        for row, its_links in zip(shelved.rows[old].tolist(), links, strict=True):
-            node_id = shelved.ids[place[row]]
-            now = targets.linked(node_id, its_links, shelved.marks[place[row]].file)
-            had: dict[str, int] = {}
-            if kinds is not None:
-                around = arrays.adjacency.entries(np.array([row], np.int32), kinds).neighbor.tolist()
-                had = {arrays.ids[other]: other for other in around}
-            staying = {node_id: other for node_id, other in had.items() if self._row_stays(other)}
-            edges += [PlainEdge(node_id, LINKS_TO, target) for target in now if target not in staying]
-            lost += [(row, LINKS_TO, other) for target, other in staying.items() if target not in now]
-        return LinkChange(edges, lost)
+def _leading_to(shelved: Shelved, places: Numbers) -> Rows:
+    """Return the rows with a hyperlink to a node at one of these places."""
+    arrays = shelved.arrays
+    if LINKS_TO not in arrays.types.edges or not len(places):
+        return np.zeros(0, np.int32)
+    return arrays.adjacency.entries(shelved.rows[places], arrays.types.kind_mask([LINKS_TO], "in")).neighbor
 
-    def _sources(self) -> Numbers:
-        """Return the places of the nodes that stay whose links may lead elsewhere than before."""
-        shelved, arrays = self._shelved, self._shelved.arrays
-        if "links" not in arrays.properties.names:
-            return np.zeros(0, np.int64)
-        names = arrays.names
-        gone = self._changed.gone.tolist()
-        documents = [
-            (shelved.marks[at].file, str(names[int(shelved.rows[at])])) for at in gone if shelved.is_document[at]
-        ]
-        documents += [
-            (str(node.properties.get("file")), node.name) for node in self._changed.now if node.type == DOCUMENT
-        ]
-        touched = Touched(documents)
-        having = np.searchsorted(shelved.rows, arrays.properties.rows("links"))
-        may_be = np.zeros(len(shelved.rows), np.bool_)
-        for at, links in zip(having.tolist(), arrays.properties.every("links", shelved.rows[having]), strict=True):
-            may_be[at] = isinstance(links, list) and any(touched.may_be(str(link)) for link in links)
-        if LINKS_TO in arrays.types.edges and len(gone):
-            entries = arrays.adjacency.entries(
-                shelved.rows[np.sort(self._changed.gone)], arrays.types.kind_mask([LINKS_TO], "in")
-            )
-            may_be[np.searchsorted(shelved.rows, entries.neighbor)] = True
-        files = {mark_file for mark_file, _ in documents}
-        may_be[[at for at in having.tolist() if shelved.marks[at].file in files]] = True
-        return np.flatnonzero(may_be & self._stays)
 
-    def _row_stays(self, row: int) -> bool:
-        return bool(self._stays[np.searchsorted(self._shelved.rows, row)])
-
-    def _targets(self) -> Targets:
-        """Return where links lead now."""
-        shelved, arrays = self._shelved, self._shelved.arrays
-        anchors = arrays.properties.every("anchors", shelved.rows)
-        there: list[tuple[ShelfMark, int | Node]] = [
-            (shelved.marks[at], at)
-            for at in np.flatnonzero(self._stays).tolist()
-            if shelved.is_document[at] or anchors[at] is not None
-        ]
-        there += [(mark_of(node.id, node.type, node.properties), node) for node in self._new.values()]
-        targets = Targets()
-        for mark, node in sorted(there, key=lambda pair: pair[0]):
-            if isinstance(node, Node):
-                targets.add(node.id, node.type, node.name, mark.file, node.properties.get("anchors"))
-            else:
-                kind = "" if mark.is_part else DOCUMENT
-                name = "" if mark.is_part else str(arrays.names[int(shelved.rows[node])])
-                targets.add(shelved.ids[node], kind, name, mark.file, anchors[node])
-        return targets
+def _targets(shelved: Shelved, changed: ChangedNodes, stays: NDArray[np.bool_]) -> Targets:
+    """Return where links lead now."""
+    arrays = shelved.arrays
+    anchors = arrays.properties.every("anchors", shelved.rows)
+    there: list[tuple[ShelfMark, int | Node]] = [
+        (shelved.marks[at], at)
+        for at in np.flatnonzero(stays).tolist()
+        if shelved.is_document[at] or anchors[at] is not None
+    ]
+    there += [(ShelfMark.of(node), node) for node in changed.new]
+    targets = Targets()
+    for mark, node in sorted(there, key=lambda pair: pair[0]):
+        if isinstance(node, Node):
+            targets.add(node.id, node.type, node.name, mark.file, node.properties.get("anchors"))
+        else:
+            kind = "" if mark.is_part else DOCUMENT
+            name = "" if mark.is_part else str(arrays.names[int(shelved.rows[node])])
+            targets.add(shelved.ids[node], kind, name, mark.file, anchors[node])
+    return targets
 
 
 class _Place(NamedTuple):
-    """A part of the new corpus: the place of one that stays, or the number of one that comes."""
+    """A part of the new corpus: the place of one that stays, or the number of a new one."""
 
     mark: ShelfMark
     is_new: bool
@@ -182,45 +168,36 @@ class _Found(NamedTuple):
 
 
 class NameIncrement:
-    """The names of a graph whose parts change, and the edges that they give to those that come."""
+    """The names of a graph whose parts change, and the edges that they give to new parts."""
 
-    def __init__(
-        self, graph: Graph, shelved: Shelved, changed: ChangedNodes, names: NameIncidence, config: BuildConfig
-    ) -> None:
+    def __init__(self, shelved: Shelved, changed: ChangedNodes, names: NameIncidence, config: BuildConfig) -> None:
         assert names.case is not None  # the caller has checked
-        self._graph, self._shelved, self._changed, self._config = graph, shelved, changed, config
+        self._shelved, self._changed, self._config = shelved, changed, config
         self._names = names
         self._case = _counted(names.case, shelved, changed)
         self._passages = np.flatnonzero(~shelved.is_document)  # places, in the order in which the names number them
-        self._stays = np.ones(len(shelved.rows), np.bool_)
-        self._stays[changed.gone] = False
-        new_ids = {node.id for node in changed.new}
-        parts = [(part, node) for part, node in parts_of(changed.now)]
+        self._stays = changed.staying(shelved)
+        parts = list(parts_of(changed.now))
         untitled = NameScan()
         for number, (part, node) in enumerate(parts):
             if part.is_untitled and node.type == CHUNK:
                 untitled.add_text(number, node.text)
         name_untitled(untitled, [part for part, _ in parts], self._case)
-        self._coming = [(part, node) for part, node in parts if node.id in new_ids]
-        self._ordered = self._order()
-        self._number_of_new = {place.at: number for number, place in enumerate(self._ordered) if place.is_new}
+        self._coming = [(part, node) for part, node in parts if node.id not in changed.kept]
+        marks = shelved.marks
+        self._ordered = sorted(
+            [_Place(marks[at], False, at) for at in self._passages.tolist() if self._stays[at]]
+            + [_Place(ShelfMark.of(node), True, at) for at, (_, node) in enumerate(self._coming)]
+        )
+        """All parts of the new corpus, in the order of the shelf."""
+        self._number_of_new = np.zeros(len(self._coming), np.int64)
         self._number_of_old = np.full(len(shelved.rows), -1, np.int64)  # (n,): by place
         for number, place in enumerate(self._ordered):
-            if not place.is_new:
-                self._number_of_old[place.at] = number
-
-    def _order(self) -> list[_Place]:
-        """Return all parts of the new corpus, in the order of the shelf."""
-        marks = self._shelved.marks
-        places = [_Place(marks[at], False, at) for at in self._passages.tolist() if self._stays[at]]
-        places += [
-            _Place(mark_of(node.id, node.type, node.properties), True, at) for at, (_, node) in enumerate(self._coming)
-        ]
-        return sorted(places)
+            (self._number_of_new if place.is_new else self._number_of_old)[place.at] = number
 
     @cached_property
     def corpus(self) -> CorpusNames:
-        """The names of the new corpus; the mentions are those that a part that comes makes or gets."""
+        """The names of the new corpus; the mentions are those that a new part makes or gets."""
         keys = {key: int(number) for key, number in zip(self._names.keys, self._names.numbers, strict=True)}
         written = list(self._names.written)
         members, titled = [self._old_members()], [self._old_titled()]
@@ -241,13 +218,11 @@ class NameIncrement:
                 for mention in names.mentions
                 if is_wanted[mention.name]
             ]
-        by_number = [""] * len(written)
-        for key, number in keys.items():
-            by_number[number] = key
+        by_number = sorted(keys, key=keys.__getitem__)
         return self._settled(np.concatenate(members, 1), np.concatenate(titled, 1), mentions, written, by_number)
 
     def edges(self) -> Iterator[EdgeBatch | Edge]:
-        """Return the edges of names between a part that comes and any other."""
+        """Return the edges of names between a new part and any other."""
         names = self.corpus
         is_new = np.array([place.is_new for place in self._ordered], np.bool_)
         new = {node.id for _, node in self._coming}
@@ -258,37 +233,15 @@ class NameIncrement:
 
     def incidence(self, layout: Layout) -> NameIncidence:
         """Return the names as they are stored beside the new generation."""
-        names = self.corpus
         coming = {
             node.id: int(row)
             for node, row in zip(sorted(self._changed.new, key=lambda node: node.id), layout.new, strict=True)
         }
-        rows = np.array(
-            [
-                coming[self._coming[place.at][1].id] if place.is_new else layout.old[self._shelved.rows[place.at]]
-                for place in self._ordered
-            ],
-            np.int64,
-        )
-        number = np.argsort(np.argsort(rows))  # of each part among the passages
-        count, width = len(rows), len(names.names)
-        owner = number[np.repeat(np.arange(count), np.diff(names.begins))]
-        held = distinct_lists(owner, names.members.astype(np.int64), count, width)
-        pairs = np.array([(name, part) for name, parts in names.titled.items() for part in parts], np.int64).reshape(
-            -1, 2
-        )
-        order = sorted(range(width), key=names.keys.__getitem__)
-        return NameIncidence(
-            held=held,
-            holders=held.inverted(width),
-            titled=distinct_lists(pairs[:, 0], number[pairs[:, 1]], width, count),
-            keys=[names.keys[name] for name in order],
-            numbers=np.array(order, np.int32),
-            written=names.names,
-            case=stored_case(self._case),
-        )
-
-    # ---------------------------------------------------------------------------------------------------------- names
+        rows = [
+            coming[self._coming[place.at][1].id] if place.is_new else layout.old[self._shelved.rows[place.at]]
+            for place in self._ordered
+        ]
+        return incidence_at(np.array(rows, np.int64), self.corpus)
 
     def _old_members(self) -> Numbers:
         """Return the names of the parts that stay: (2, n), part and name."""
@@ -304,7 +257,7 @@ class NameIncrement:
         return np.stack([part[part >= 0], name[part >= 0]])
 
     def _found(self, keys: Mapping[str, int]) -> tuple[_Found, _Found]:
-        """Return the names in the parts that come, and those that these bring in parts that stay."""
+        """Return the names in the new parts, and those that these bring in parts that stay."""
         new_titles = {key for part, _ in self._coming for title in part.titles for key in surfaces(title)}
         still_titles = set(self._old_titled()[1].tolist())
         titles = {key for key, number in keys.items() if number in still_titles} | new_titles
@@ -313,9 +266,8 @@ class NameIncrement:
         places, everywhere = self._hearing(brought, keys)
         nodes = [self._shelved.node(at) for at in places]
         others = self._names_of([(DocumentPart(node.id, 0), node) for node in nodes], titles)
-        new_numbers = np.array([self._number_of_new[at] for at in range(len(self._coming))], np.int64)
         return (
-            _Found(own, new_numbers, frozenset(own.keys) - everywhere),
+            _Found(own, self._number_of_new, frozenset(own.keys) - everywhere),
             _Found(others, self._number_of_old[places], frozenset(brought) - everywhere),
         )
 
@@ -328,7 +280,7 @@ class NameIncrement:
     def _hearing(self, brought: Iterable[str], keys: Mapping[str, int]) -> tuple[Numbers, frozenset[str]]:
         """Return the places of parts that stay and may hold one of these names, and names whose words are everywhere.
 
-        Such a name is too common, as far as can be told without reading most of the texts.
+        Such a name is too common, as far as one can tell without reading most of the texts.
         """
         arrays, most = self._shelved.arrays, most_chunks(len(self._ordered), self._config.name_share)
         known, everywhere = self._names.titled.counts(), set[str]()
@@ -347,7 +299,7 @@ class NameIncrement:
             for at in here.tolist():
                 if at not in texts:
                     row = int(self._shelved.rows[at])
-                    texts[at] = f" {key_of(arrays.names[row])} {key_of(arrays.texts[row])} "
+                    texts[at] = f" {key_of(arrays.texts[row])} "
                 if f" {key} " in texts[at]:
                     places.add(at)
         staying = np.array(sorted(at for at in places if self._stays[at]), np.int64)
@@ -363,16 +315,16 @@ class NameIncrement:
         is_title = np.zeros(width, np.bool_)
         is_title[titled[1]] = True
         keep = is_telling(counts, is_title, count, self._config.name_share)
+        kept = np.flatnonzero(keep).tolist()
         place = np.where(keep, np.cumsum(keep) - 1, -1)
         stays = keep[held.members]
-        begins = np.concatenate([[0], np.cumsum(stays)])[held.begins]
         of_titles = titled[:, keep[titled[1]]]
-        lists = distinct_lists(place[of_titles[1]], of_titles[0], int(keep.sum()), count)
+        lists = distinct_lists(place[of_titles[1]], of_titles[0], len(kept), count)
         return CorpusNames(
             parts=self._parts(),
-            names=tuple(name for name, is_kept in zip(written, keep.tolist(), strict=True) if is_kept),
+            names=tuple(written[name] for name in kept),
             weights=np.array([idf(int(number), count) for number in counts[keep]], np.float64),
-            begins=begins,
+            begins=np.concatenate([[0], np.cumsum(stays)])[held.begins],
             members=place[held.members[stays]].astype(np.int32),
             titled={int(name): tuple(lists.of(int(name)).tolist()) for name in np.flatnonzero(lists.counts())},
             mentions=tuple(
@@ -380,16 +332,17 @@ class NameIncrement:
                 for mention in sorted(mentions, key=lambda mention: mention.part)
                 if keep[mention.name]
             ),
-            keys=tuple(key for key, is_kept in zip(keys, keep.tolist(), strict=True) if is_kept),
+            keys=tuple(keys[name] for name in kept),
+            case=self._case,
         )
 
     def _parts(self) -> tuple[DocumentPart, ...]:
-        numbers: dict[str, int] = {}
+        numbers: dict[tuple[str, str], int] = {}
         parts = []
-        for place in self._ordered:
-            node_id = self._coming[place.at][1].id if place.is_new else self._shelved.ids[place.at]
-            number = numbers.setdefault(f"{place.mark.file}\0{place.mark.document}", len(numbers))
-            parts.append(DocumentPart(node_id, number, opens=place.mark.order == 0))
+        for mark, is_new, at in self._ordered:
+            node_id = self._coming[at][1].id if is_new else self._shelved.ids[at]
+            number = numbers.setdefault((mark.file, mark.document), len(numbers))
+            parts.append(DocumentPart(node_id, number, opens=mark.order == 0))
         return tuple(parts)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -51,14 +50,8 @@ def order_edges(nodes: Iterable[Node]) -> Iterator[PlainEdge]:
         before = node
 
 
-def link_edges(nodes: Iterable[Node], targets: Targets | None = None) -> Iterator[PlainEdge]:
-    """Return the edges that hyperlinks within the documents make; those that lead elsewhere make none.
-
-    Without the targets of these nodes, these are iterated twice.
-    """
-    if targets is None:
-        targets = Targets()
-        deque(targets.noted(nodes), maxlen=0)
+def link_edges(nodes: Iterable[Node], targets: Targets) -> Iterator[PlainEdge]:
+    """Return the edges that hyperlinks make, given the targets of all nodes; a link out of the documents makes none."""
     for node in nodes if targets.has_links else ():
         for target in targets.linked(node.id, node.properties.get("links"), str(node.properties.get("file", ""))):
             yield PlainEdge(node.id, LINKS_TO, target)
@@ -90,8 +83,8 @@ class Targets:
         """Take in a node, in the order of the shelf: the first of several with one name or anchor has it."""
         if kind == DOCUMENT and isinstance(file, str):
             self._files[file] = node_id
-            for called in called_by(file, name):
-                self._stems.setdefault(called, file)
+            for called in (posixpath.splitext(posixpath.basename(file))[0], name):
+                self._stems.setdefault(called.casefold(), file)
         for anchor in anchors if isinstance(anchors, list) else ():
             place = "" if str(anchor).startswith(MID) else str(file)
             self._anchors.setdefault((place, str(anchor)), node_id)
@@ -107,7 +100,8 @@ class Targets:
             return self._anchors.get(("", link))
         if _SCHEME.match(link):
             return None
-        path, anchor = path_of(link), unquote(link.partition("#")[2])
+        path: str = unquote(link.partition("#")[0].partition("?")[0])
+        anchor = unquote(link.partition("#")[2])
         target = (self._file(path, file) or self._stems.get(path.strip().casefold())) if path else file
         if target is None:
             return None
@@ -128,44 +122,6 @@ class Targets:
         if whole.endswith(".html"):  # a page as it is published, of a source in Markdown
             spellings.append(whole.removesuffix(".html") + ".md")
         return next((spelling for spelling in spellings if spelling in self._files), None)
-
-
-def path_of(link: str) -> str:
-    """Return the path in a link, without query and anchor."""
-    path: str = unquote(link.partition("#")[0].partition("?")[0])
-    return path
-
-
-def called_by(file: str, name: str) -> tuple[str, str]:
-    """Return what a wiki link may call a document: its file's name without its ending, and its title, both folded."""
-    return posixpath.splitext(posixpath.basename(file))[0].casefold(), name.casefold()
-
-
-class Touched:
-    """Tells which links may lead to some documents, now or before, by the last part of their paths."""
-
-    def __init__(self, documents: Iterable[tuple[str, str]]) -> None:
-        """Take the file and the title of each document."""
-        self._tails = {"", ".", ".."}  # what these lead to depends on where they stand
-        self._called: set[str] = set()
-        self._known: dict[str, bool] = {}
-        for file, name in documents:
-            self._called.update(called_by(file, name))
-            base, above = posixpath.basename(file), posixpath.basename(posixpath.dirname(file))
-            self._tails.update(base.removesuffix(ending) for ending in _ENDINGS)
-            self._tails.add(above)
-            self._tails.add(base.removesuffix(".md") + ".html")
-
-    def may_be(self, link: str) -> bool:
-        """Return whether a link may lead to one of them."""
-        if link.startswith(MID):
-            return True
-        known = self._known.get(link)
-        if known is None:
-            path = "" if _SCHEME.match(link) else path_of(link)
-            is_near = posixpath.basename(posixpath.normpath(path)) in self._tails
-            known = self._known[link] = bool(path) and (is_near or path.strip().casefold() in self._called)
-        return known
 
 
 def mention_edges(names: CorpusNames) -> Iterator[Edge]:

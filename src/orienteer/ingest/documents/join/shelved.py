@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.graph.arrays import GraphArrays
+from orienteer.graph.names import whole_number
 from orienteer.graph.reserved import DOCUMENT, READ
-from orienteer.index.arrays import Rows
+from orienteer.index.arrays import Rows, decode
 from orienteer.records import JsonValue, Node
+
+_PROPERTIES = ("file", "row", "document", "order")
 
 
 class ShelfMark(NamedTuple):
@@ -23,18 +25,19 @@ class ShelfMark(NamedTuple):
     is_part: bool
     order: int
 
+    @classmethod
+    def of(cls, node: Node) -> ShelfMark:
+        """Return the mark of a node."""
+        values = [node.properties.get(name) for name in _PROPERTIES]
+        return cls.made(node.id, node.type == DOCUMENT, *values)
 
-def mark_of(node_id: str, kind: str, properties: Mapping[str, JsonValue]) -> ShelfMark:
-    """Return the mark of a node."""
-    is_part = kind != DOCUMENT
-    owner = properties.get("document") if is_part else None
-    return ShelfMark(
-        str(properties.get("file")),
-        _whole(properties.get("row")),
-        owner if isinstance(owner, str) else node_id,
-        is_part,
-        _whole(properties.get("order")),
-    )
+    @classmethod
+    def made(
+        cls, node_id: str, is_document: bool, file: JsonValue, row: JsonValue, owner: JsonValue, order: JsonValue
+    ) -> ShelfMark:
+        """Return the mark of a node with these properties."""
+        document = owner if isinstance(owner, str) and not is_document else node_id
+        return cls(str(file), whole_number(row, 0), document, not is_document, whole_number(order, 0))
 
 
 class Shelved:
@@ -47,14 +50,10 @@ class Shelved:
         """(n,): ascending."""
         self.is_document = np.array([name == DOCUMENT for name in arrays.types.nodes])[arrays.node_types[self.rows]]
         """(n,)"""
-        columns = [arrays.properties.every(name, self.rows) for name in ("file", "row", "document", "order")]
-        ids = [utf8.decode(errors="surrogatepass") for utf8 in arrays.ids.take(self.rows)]
-        self.ids = ids
+        columns = [arrays.properties.every(name, self.rows) for name in _PROPERTIES]
+        self.ids = [decode(utf8) for utf8 in arrays.ids.take(self.rows)]
         """(n,)"""
-        self.marks = [
-            ShelfMark(str(file), _whole(row), owner if isinstance(owner, str) else own, not is_document, _whole(order))
-            for own, is_document, file, row, owner, order in zip(ids, self.is_document.tolist(), *columns, strict=True)
-        ]
+        self.marks = [ShelfMark.made(*mark) for mark in zip(self.ids, self.is_document.tolist(), *columns, strict=True)]
         """(n,)"""
 
     def of_files(self, files: frozenset[str] | None = None) -> dict[str, list[int]]:
@@ -68,7 +67,3 @@ class Shelved:
     def node(self, place: int) -> Node:
         """Return the node at a place."""
         return self.arrays.node_at(int(self.rows[place]))
-
-
-def _whole(value: JsonValue) -> int:
-    return value if isinstance(value, int) else 0

@@ -13,7 +13,7 @@ from orienteer.graph.pieces.similar import LayerAbout, SimilarPairs, publish_lay
 from orienteer.graph.pieces.vectors import open_vectors
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.ingest.documents.join.similarity import candidates, cosines, nearest, percentile_table
+from orienteer.ingest.documents.join.similarity import Candidates, cosines, distinct_pairs, nearest, percentile_table
 from orienteer.ingest.provenance import is_chunk_graph
 from orienteer.options import Options
 from orienteer.text.tokenizer import Tokenizer
@@ -51,12 +51,8 @@ def link_graph(graph: Graph, config: LinkConfig | None = None, *, progress: Prog
         raise BadInput(f"{graph.path} has {len(rows)} nodes with {config.least_words} words of text: nothing to join")
     tell(f"comparing {len(rows):,} nodes", 0)
     matrix = vectors.index.means(rows)
-    pool = candidates(
-        [nearest(matrix, matrix, config.near, is_same=True)],
-        {"content": cosines(matrix, matrix)},
-        is_same=True,
-        wide=len(rows),
-    )
+    pairs = distinct_pairs([nearest(matrix, matrix, config.near, is_same=True)], is_same=True)
+    pool = Candidates(pairs, {"content": cosines(matrix, pairs)})
     threshold = config.threshold if config.threshold is not None else pool.thresholds(config.percentile)["content"]
     stays = pool.signals["content"] > threshold
     about = LayerAbout(
@@ -68,7 +64,7 @@ def link_graph(graph: Graph, config: LinkConfig | None = None, *, progress: Prog
         edges=int(stays.sum()),
         mean_degree=2 * int(stays.sum()) / len(rows),
         density=float(stays.mean()) if len(stays) else 0.0,
-        percentiles=tuple(row._asdict() for row in percentile_table([pool], len(rows)) if row.logic == "or"),
+        percentiles=tuple(row for row in percentile_table([pool], len(rows)) if row["logic"] == "or"),
     )
     about = about.model_copy(update={"seconds": round(time.perf_counter() - started, 3)})
     weight = pool.signals["content"][stays].astype(np.float32)

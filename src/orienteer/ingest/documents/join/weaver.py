@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
@@ -26,8 +26,7 @@ from orienteer.ingest.documents.join.pairs import (
     order_edges,
     shared_edges,
 )
-from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
-from orienteer.ingest.documents.join.statistics import statistics
+from orienteer.ingest.documents.join.similar_chunks import compare, compared, figures_of, similar_edges
 from orienteer.records import Edge, Node
 
 if TYPE_CHECKING:
@@ -47,10 +46,8 @@ class Weaver:
         config: BuildConfig,
         *,
         progress: Progress,
-        is_measured: bool = False,
     ) -> None:
-        self._builder, self._shelf, self._config, self._progress = builder, shelf, config, progress
-        self._is_measured = is_measured
+        self.builder, self._shelf, self._config, self._progress = builder, shelf, config, progress
         self.counts: Counter[str] = Counter()
         """Edges by type."""
         self.greatest: dict[str, float] = {}
@@ -63,7 +60,7 @@ class Weaver:
         stream = iter(self._shelf)
         while nodes := list(islice(stream, _NODES)):
             try:
-                self._builder.add_nodes(_columns(nodes))
+                self.builder.add_nodes(_columns(nodes))
             except DuplicateNode as error:
                 twice = nodes[error.place].id
                 raise DuplicateNode(
@@ -84,26 +81,20 @@ class Weaver:
             graph = Graph.open(target)
             publish_piece(target, PIECE, lambda work: write_names(graph, self.names, work))
 
-    def add_extracted_nodes(self, nodes: Callable[[Callable[[str], bool]], Iterable[Node]]) -> None:
-        """Add nodes that a function makes of the shelf; it is given a test for ids that are taken."""
-        for node in nodes(self._builder.has):
-            self._builder.add_node(node)
-
     def add_extracted_edges(self, edges: Iterable[EdgeBatch], *, symmetric: frozenset[str]) -> None:
         """Add what joins such nodes. Their weights are no measure for edges between chunks."""
         for batch in edges:
-            self._builder.add_edges(batch)
+            self.builder.add_edges(batch)
             self.counts.update(batch.types)
-        self._builder.edges.symmetric.update(symmetric & self.counts.keys())
+        self.builder.edges.symmetric.update(symmetric & self.counts.keys())
 
     def add_edges(self, embedder: Embedder | None) -> None:
         """Add the edges of order and links, of names if the options ask for them, of vectors with an embedder."""
         for batch in chain.from_iterable(self._joined(embedder)):
-            self._builder.add_edges(batch)
+            self.builder.add_edges(batch)
             self.counts.update(batch.types)
-            for kind, weight in weights_of(batch):
-                self.greatest[kind] = max(self.greatest.get(kind, 0.0), weight)
-        self._builder.edges.symmetric.update(SYMMETRIC & self.counts.keys())
+            self.greatest = greatest_weights(self.greatest, [batch])
+        self.builder.edges.symmetric.update(SYMMETRIC & self.counts.keys())
 
     def _joined(self, embedder: Embedder | None) -> Iterator[Iterable[EdgeBatch]]:
         shelf, config = self._shelf, self._config
@@ -117,10 +108,10 @@ class Weaver:
             yield batches(mention_edges(self.names))
             yield shared_edges(self.names, config)
         if embedder is not None and is_similar:
-            kinds = fields_of(shelf)
-            several = compare(kinds, self.names, embedder, config, is_measured=self._is_measured)
-            self.similarity = statistics(several, kinds, config, is_measured=self._is_measured)
-            yield similar_edges(several, self.names, config)
+            parts = compared(shelf, self.names)
+            several = compare(parts, self.names, embedder, config)
+            self.similarity = figures_of(several, parts, config)
+            yield batches(similar_edges(several, parts, self.names, config))
 
 
 def _columns(nodes: Sequence[Node]) -> NodeBatch:
@@ -135,15 +126,18 @@ def _columns(nodes: Sequence[Node]) -> NodeBatch:
     )
 
 
-def weights_of(batch: EdgeBatch) -> Iterator[tuple[str, float]]:
-    """Yield the type and the weight of each edge whose weight says how strong it is; of edges that share it, once."""
-    types, extras = batch.types, batch.extras
-    if isinstance(types, CodedColumn) and isinstance(extras, CodedColumn) and len(types.values) == 1:
-        types, extras = [*types.values] * len(extras.values), extras.values
-    for kind, extra in zip(types, extras or (), strict=False):
-        weight = (extra or {}).get("weight", 1.0)
-        if kind in WEIGHTED and isinstance(weight, float):
-            yield kind, weight
+def greatest_weights(before: Mapping[str, float], edges: Iterable[EdgeBatch]) -> dict[str, float]:
+    """Return the greatest weight of each type whose weights say how strong an edge is: of those before and of these."""
+    greatest = dict(before)
+    for batch in edges:
+        types, extras = batch.types, batch.extras
+        if isinstance(types, CodedColumn) and isinstance(extras, CodedColumn) and len(types.values) == 1:
+            types, extras = [*types.values] * len(extras.values), extras.values
+        for kind, extra in zip(types, extras or (), strict=False):
+            weight = (extra or {}).get("weight", 1.0)
+            if kind in WEIGHTED and isinstance(weight, float):
+                greatest[kind] = max(greatest.get(kind, 0.0), weight)
+    return greatest
 
 
 def batches(edges: Iterable[Edge | PlainEdge]) -> Iterator[EdgeBatch]:

@@ -1,4 +1,4 @@
-"""What a reader makes of a file: documents of blocks, each prose or a table, in reading order."""
+"""Documents as readers return them: blocks in reading order, each prose or a table."""
 
 from __future__ import annotations
 
@@ -12,52 +12,62 @@ from orienteer.errors import BadInput
 from orienteer.records import JsonValue
 
 MOST_COLUMNS = 1_000
-"""Of a table; anything with more columns is no table."""
+"""Maximum columns of a table."""
 MOST_BLOCKS = 1_000_000
-"""Of one document. A book has some ten thousand."""
+"""Maximum blocks of a document. A book has some ten thousand."""
 
+LONGEST_HEAD = 1_000
+"""Maximum characters of a value of the metadata; a list of thousands of receivers adds nothing."""
 MID = "mid:"
 """Before the identifier of a mail, in the anchor of its heads and in links to it (RFC 2392)."""
 
 
 class Span(NamedTuple):
-    """Where something stands in the text of its file: characters, the end left out."""
+    """A position in the text of a file: character indexes, the end excluded."""
 
     start: int
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, for a file has hundreds of thousands of places and blocks, and a frozen one takes four times as long to
+# make. Nothing changes one: several blocks may share a place.
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class Place:
-    """Where in its document a block stands."""
+    """Where in its document a block is."""
 
     headings: tuple[str, ...] = ()
     """The headings above it, outermost first; the document's own title is not among them."""
     page: int | None = None
     span: Span | None = None
     anchors: tuple[str, ...] = ()
-    """What a link may call this place: `#anchor`."""
+    """Names by which links refer to this place: `#anchor`."""
     line: int | None = None
-    """The line of its file that it begins on, from 1; None where the file has none, as a PDF."""
+    """Its first line in the file, from 1, or None if the file has no lines, like a PDF."""
     is_navigation: bool = False
-    """What stands here only leads elsewhere: a menu, a table of contents, an index."""
+    """Its text only links elsewhere: a menu, a table of contents, an index."""
+
+    def beneath(self, headings: tuple[str, ...]) -> Place:
+        """Return the same place beneath other headings: `dataclasses.replace` takes six times as long."""
+        return Place(headings, self.page, self.span, self.anchors, self.line, self.is_navigation)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Prose:
-    """A paragraph, an item of a list, a piece of code."""
+    """A paragraph, a list item or a piece of code."""
 
     text: str
     place: Place = Place()
     links: tuple[str, ...] = ()
-    """Where its hyperlinks lead, as they are written."""
+    """The targets of its hyperlinks, as written."""
     is_code: bool = False
-    """Its lines are no sentences."""
+    """Its lines are not sentences."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table. Its rows may come in a stream, and are read once."""
+    """A table. Its rows may be an iterator, which is read once."""
 
     header: tuple[str, ...]
     rows: Iterable[tuple[str, ...]]
@@ -65,17 +75,24 @@ class Grid:
     caption: str = ""
     links: tuple[str, ...] = ()
     rest_joins: bool = False
-    """Rows that are too few for a last segment join the one before, in place of sharing its rows."""
+    """If the last segment would have too few rows, they join the one before instead of sharing its rows."""
 
 
 Block: TypeAlias = Prose | Grid
 
 
+def moved(block: Block, place: Place) -> Block:
+    """Return a block at another place."""
+    if isinstance(block, Prose):
+        return Prose(block.text, place, block.links, block.is_code)
+    return replace(block, place=place)
+
+
 class Blocks(list[Block]):
-    """Blocks as a reader finds them. Raises `BadInput` for too many: each takes some hundred bytes."""
+    """The blocks of a document. Raises `BadInput` for too many: each takes some hundred bytes."""
 
     def append(self, block: Block) -> None:
-        """Take the next block."""
+        """Add a block."""
         if len(self) == MOST_BLOCKS:
             raise BadInput(f"more than {MOST_BLOCKS:,} paragraphs and tables: part it")
         super().append(block)
@@ -88,13 +105,21 @@ class Page:
     title: str = ""
     blocks: list[Block] = field(default_factory=Blocks)
     notes: list[str] = field(default_factory=list)
-    """What a person has to know of the reading: `pages 1 to 140 of 311`."""
-    heads: dict[str, str] = field(default_factory=dict)
-    """What it says of itself, as the heads of a mail: what `--where` can filter by."""
+    """Notes for the user about the reading: `pages 1 to 140 of 311`."""
+    heads: dict[str, JsonValue] = field(default_factory=dict)
+    """Its metadata, such as the headers of a mail, which `--where` can filter by."""
+
+    @property
+    def properties(self) -> dict[str, JsonValue]:
+        """The metadata, each value cut to `LONGEST_HEAD`: properties of its nodes."""
+        return {
+            name: [str(one)[:LONGEST_HEAD] for one in value] if isinstance(value, list) else str(value)[:LONGEST_HEAD]
+            for name, value in self.heads.items()
+        }
 
     @property
     def top(self) -> str:
-        """The one heading that all blocks stand beneath, empty if there is none."""
+        """The one heading above all blocks, or ""."""
         tops = {block.place.headings[:1] for block in self.blocks}
         return next(iter(tops))[0] if len(tops) == 1 and tops != {()} else ""
 
@@ -103,50 +128,42 @@ class Page:
         top = self.top
         if top and self.title in ("", top):
             self.title = top
-            self.blocks = [
-                replace(block, place=replace(block.place, headings=block.place.headings[1:])) for block in self.blocks
-            ]
+            self.blocks = [moved(block, block.place.beneath(block.place.headings[1:])) for block in self.blocks]
 
 
 def lined(blocks: Iterable[Block], text: str) -> list[Block]:
-    """Return the blocks of a text, each with the line that its span begins on."""
+    """Return the blocks of a text, each with the first line of its span."""
     ends = [match.start() for match in re.finditer("\n", text)]
-    lined_blocks: list[Block] = []
-    for block in blocks:
-        place = block.place
-        if place.span is not None:
-            line = 1 + bisect_right(ends, place.span.start - 1)
-            place = Place(place.headings, place.page, place.span, place.anchors, line, place.is_navigation)
-            if isinstance(block, Prose):  # a file has hundreds of thousands, and `replace` takes long
-                block = Prose(block.text, place, block.links, block.is_code)
-            else:
-                block = replace(block, place=place)
-        lined_blocks.append(block)
-    return lined_blocks
+    return [block if block.place.span is None else moved(block, _lined(block.place, ends)) for block in blocks]
+
+
+def _lined(place: Place, ends: Sequence[int]) -> Place:
+    line = place.span and 1 + bisect_right(ends, place.span.start - 1)
+    return Place(place.headings, place.page, place.span, place.anchors, line, place.is_navigation)
 
 
 def filled(rows: Iterable[Sequence[str]], width: int) -> Iterator[tuple[str, ...]]:
-    """Return rows of one width: short rows are filled up, long ones cut."""
+    """Return rows of equal width: short rows are padded, long ones cut."""
     nothing = ("",) * width
     return ((*row, *nothing[len(row) :])[:width] for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document as it was read."""
+    """One document."""
 
     id: str
     title: str
     blocks: Iterable[Block]
     file: str | None = None
-    """Its file, named by its path beneath the source folder."""
+    """Its file, as a path relative to the source folder."""
     aliases: tuple[str, ...] = ()
     properties: Mapping[str, JsonValue] = field(default_factory=dict)
     is_whole: bool = False
-    """It is one chunk already and is never cut: a passage of a corpus."""
+    """It is one chunk and is never cut: a passage of a corpus."""
     is_row: bool = False
     """A row of a collection. If it is one chunk, the chunk is its only node."""
     has_title: bool = True
-    """Its title was found in it, and is not merely the name of its file."""
+    """Its title was found in it, and is not just the name of its file."""
     notes: Sequence[str] = ()
-    """What a person has to know of the reading."""
+    """Notes for the user about the reading."""

@@ -1,7 +1,7 @@
-"""EPUB books as blocks, chapter by chapter in the order of reading.
+"""EPUB books as blocks, chapter by chapter in reading order.
 
-A book is an archive of web pages. What says which pages it has is XML, read here by tags alone, so that no entity is
-ever resolved and no other file asked for.
+A book is an archive of web pages, listed in an XML file. We read only that file's tags, so no entity is ever resolved
+and no other file is requested.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PAGES = frozenset(["application/xhtml+xml", "text/html"])
 
 
 def read_book(content: bytes) -> Page:
-    """Return the title and the chapters of a book. Raises `BadInput` for a broken one, or a bomb."""
+    """Return the title and the chapters of a book. Raises `BadInput` if it is broken or a decompression bomb."""
     stream = BytesIO(content)
     check_archive(stream)
     try:
@@ -57,7 +57,7 @@ def _read(archive: zipfile.ZipFile) -> Page:
 
 
 def _contents(archive: zipfile.ZipFile, root: str) -> tuple[str, list[str]]:
-    """Return the title of a book, and the names of its pages in the order of reading."""
+    """Return the title of a book, and the names of its pages in reading order."""
     pages: dict[str, str] = {}
     order: list[str] = []
     title = ""
@@ -73,7 +73,7 @@ def _contents(archive: zipfile.ZipFile, root: str) -> tuple[str, list[str]]:
 
 
 def _text(archive: zipfile.ZipFile, name: str) -> str:
-    """Return a page of the archive, empty where it is missing: the others can be read without it."""
+    """Return a page of the archive, or "" if it is missing: the others are still readable."""
     try:
         content = archive.read(name)
     except KeyError:

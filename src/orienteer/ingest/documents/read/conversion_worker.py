@@ -1,13 +1,13 @@
 """A PDF -> its blocks as JSON, in a process of its own.
 
-A PDF from somebody else may take all memory, all time, or the process with it, or use a fault of the library that reads
-it to do as its author likes. So the process loads the library, then gives up what it can: files but those of its
-libraries, every byte written, the network, other processes (`sandbox.confinement`). Only then do files come, as bytes:
-it never opens one. Whatever the library prints goes nowhere. `converter` starts it, waits, and ends it.
+A third-party PDF may exhaust memory or time, crash the process, or exploit a fault of the library. So the process
+loads the library, then gives up all other rights (`sandbox.confinement`): it can only open files of its libraries, and
+cannot write, use the network or start processes. It gets each PDF as bytes. Output of the library is discarded.
+`converter` starts the process, waits for it and ends it.
 
-Its last argument is the number of the pipe that ends with its parent. It says {"ready"}, what holds it, or {"extra"},
-what is to be installed. A request is three messages or more: the bounds, the bytes in parts, an empty one. The answers
-are {"begins"} for each page, with its number, then {"title", "blocks", "notes"} or {"error"}.
+Its last argument is the number of the pipe that closes with its parent. It first sends {"ready"} with its restrictions,
+or {"extra"} with the extra to install. A request is several messages: the bounds, the bytes in parts, an empty message.
+The answers are {"begins"} with the number of each page, then {"title", "blocks", "notes", "heads"} or {"error"}.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 LONGEST = 256 << 20
 """Bytes of an answer."""
 MOST_MEMORY = 4 << 30
-"""Bytes of memory that the process may take, if the system can enforce it."""
+"""Bytes of memory that the process may use, if the system can enforce it."""
 _READER = "orienteer.ingest.documents.read.pdf"
 
 Read: TypeAlias = "Callable[[bytes, Bounds, Callable[[int], None]], Page]"
 
 
 def main(read: Read | None = None) -> None:
-    """Answer requests until there are no more, each with what `read` makes of a file."""
+    """Answer requests until the pipe closes; `read` replaces the reader."""
     requests, answers = frames.take_streams()
     lifeline = int(sys.argv[1])
     confinement.end_with(lifeline)
@@ -59,7 +59,7 @@ def main(read: Read | None = None) -> None:
 
 
 def _received(requests: BinaryIO) -> bytes:
-    """Return the bytes of a file, which come in parts."""
+    """Return the bytes of a file, received in parts."""
     stream = BytesIO()
     while part := frames.receive(requests):
         stream.write(part)
@@ -69,21 +69,21 @@ def _received(requests: BinaryIO) -> bytes:
 def _answer(read: Read, data: bytes, bounds: Bounds, begin: Callable[[int], None]) -> bytes:
     try:
         page = read(data, bounds, begin)
-        told = {"title": page.title, "blocks": page.blocks, "notes": page.notes}
-        message = json.dumps(told, ensure_ascii=False, default=_fields).encode(errors="replace")
+        content = {"title": page.title, "blocks": page.blocks, "notes": page.notes, "heads": page.heads}
+        message = json.dumps(content, ensure_ascii=False, default=_fields).encode(errors="replace")
     except MemoryError:
         return _refusal("takes too much memory")
     except BadInput as error:
         return _refusal(str(error))
     except RecursionError:
         return _refusal("nests too deeply: save it again")
-    except Exception as error:  # noqa: BLE001  # the library raises whatever a broken file makes it stumble over
+    except Exception as error:  # noqa: BLE001  # a broken file may make the library raise anything
         reason = " ".join(str(error).split())[:200]
         return _refusal(f"cannot be read ({type(error).__name__}{': ' if reason else ''}{reason}): save it again")
     return message if len(message) <= LONGEST else _refusal(f"gives more than {LONGEST >> 20} MB as text: split it")
 
 
-def _fields(record: Any) -> dict[str, Any]:  # Any: a block, or the place of one
+def _fields(record: Any) -> dict[str, Any]:  # Any: a block, or its place
     return {name: getattr(record, name) for name in record.__slots__}
 
 
@@ -92,11 +92,11 @@ def _refusal(error: str) -> bytes:
 
 
 def _shut(lifeline: int) -> list[str]:
-    """Give up every right that reading a file does not need; return the restrictions that hold, by name."""
+    """Give up every right that reading does not need; return the restrictions in force, by name."""
     library, folders = Path(os.__file__).parent, list(_folders())
     left = (*readable_files.of_python(), *(rule for folder in folders for rule in readable_files.of_package(folder)))
     confined = confinement.shut(memory=MOST_MEMORY, left=left, probes=[library, *folders])
-    if confined["landlock"]:  # what is not loaded is not there, and what asks for it is told so
+    if confined["landlock"]:  # an import of anything else fails as missing, not as forbidden
         sys.path[:] = [str(library), str(library / readable_files.COMPILED)]
     program = confinement.filter_program(opens=True, lifeline=lifeline, more=confinement.TIMER)
     confined["seccomp"] = confinement.enforce(program)
@@ -104,7 +104,7 @@ def _shut(lifeline: int) -> list[str]:
 
 
 def _folders() -> Iterator[Path]:
-    """Yield the folders of all packages that are loaded: they load more of their own, and tables, when they need it."""
+    """Yield the folders of all loaded packages, which load more modules and data on demand."""
     library = Path(os.__file__).parent
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
@@ -114,7 +114,7 @@ def _folders() -> Iterator[Path]:
         if folder.parent != library:
             yield folder
     for place in {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}:
-        yield from place.glob("*.libs")  # shared libraries of wheels, called as these are and not as the package
+        yield from place.glob("*.libs")  # shared libraries of wheels, named after the distribution
 
 
 if __name__ == "__main__":

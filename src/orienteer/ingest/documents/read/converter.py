@@ -1,4 +1,4 @@
-"""The process that reads PDFs, ended and started again where a file hangs or kills it."""
+"""Runs the process that reads PDFs, and restarts it after a file that hangs or kills it."""
 
 from __future__ import annotations
 
@@ -7,50 +7,43 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import TracebackType
 
 from pydantic import TypeAdapter, ValidationError
 
 from orienteer.errors import BadInput, MissingExtra
-from orienteer.ingest.documents.read.blocks import Document, Grid, Page, Place, Prose
+from orienteer.ingest.documents.read.blocks import Document, Grid, Page, Prose
 from orienteer.ingest.documents.read.conversion_worker import LONGEST
 from orienteer.ingest.documents.read.files import File
 from orienteer.records import Record
 from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, PipeClosed, PipeError, Worker, packages
 
 MOST_BYTES = 1 << 30
-"""Bytes of a file that is converted: a process takes all of it into its memory, which may have four times this."""
+"""Bytes of a file. The process loads all of them; its memory is limited to four times this."""
 PAGE_SECONDS = 20.0
-"""Processor time that one page may take: the system ends the process then, and the other pages are read again."""
+"""Processor time of one page. After it the system ends the process, and the other pages are read again."""
 MOST_FAILURES = 5
-"""Pages of a file that may end the process; what stands before a further one is kept."""
+"""Pages of a file that may end the process; after one more, only the pages before it are kept."""
 _MODULE = "orienteer.ingest.documents.read.conversion_worker"
 _START = 60.0  # seconds
-_PATIENCE = 10 if hasattr(signal, "setitimer") else 1  # times the processor time, by the clock: others work too
-_PART = 1 << 20  # bytes of a file that are sent at once
+_PATIENCE = 10 if hasattr(signal, "setitimer") else 1  # times the processor time, by the clock: other processes run too
+_PART = 1 << 20  # bytes of a file in one message
 _LONGEST_REASON = 400  # characters
 
 
-class _Prose(Record):
-    text: str
-    place: Place
-    links: tuple[str, ...]
-    is_code: bool
+@dataclass(frozen=True, slots=True)
+class _Grid(Grid):
+    """A table with all its rows."""
 
-
-class _Grid(Record):
-    header: tuple[str, ...]
     rows: list[tuple[str, ...]]
-    place: Place
-    caption: str
-    links: tuple[str, ...]
-    rest_joins: bool
 
 
 class _Conversion(Record):
     title: str
-    blocks: list[_Prose | _Grid]
+    blocks: list[Prose | _Grid]
     notes: list[str]
+    heads: dict[str, str]
 
 
 class _Begun(Record):
@@ -65,15 +58,15 @@ _REPLY: TypeAdapter[_Begun | _Conversion | _Refusal] = TypeAdapter(_Begun | _Con
 
 
 class Converter:
-    """Reads PDFs, one at a time. Use as a context manager; the process starts with the first file."""
+    """Reads PDFs, one at a time. A context manager; the process starts with the first file."""
 
     def __init__(self, *, seconds: float) -> None:
-        """`seconds` is the processor time that the pages of one file may take."""
+        """Set the processor time of all pages of a file to `seconds`."""
         self._seconds = seconds
-        self._page = 0  # the one that is being read
+        self._page = 0  # the page in work
         self._worker: Worker | None = None
         self.held: frozenset[str] = frozenset()
-        """The restrictions on the process that was started last, by name."""
+        """The restrictions on the latest process, by name."""
 
     def __enter__(self) -> Converter:
         return self
@@ -84,7 +77,7 @@ class Converter:
         self._end()
 
     def __call__(self, file: File, title: str) -> Document:
-        """Return a file as a document. Raises `BadInput` if it cannot be read, `MissingExtra`."""
+        """Return a file as a document. Raises `BadInput` if it is unreadable, `MissingExtra` without the library."""
         failed: dict[int, str] = {}
         until = None
         while True:
@@ -100,7 +93,7 @@ class Converter:
                 until = self._page - 1 if is_last else None
                 failed[self._page] = reason
                 continue
-            except BaseException:  # half of the file is sent, or its answer is still to come
+            except BaseException:  # the pipe may hold half of a message
                 self._end()
                 raise
             return _document(file, title, read)
@@ -108,7 +101,7 @@ class Converter:
     def _converted(
         self, worker: Worker, file: File, failed: dict[int, str], until: int | None
     ) -> _Conversion | _Refusal:
-        """Return a process's answer for a file. Raises `PipeError`, `DeadlinePassed`, and `BadInput` on sending."""
+        """Return the process's answer for a file. Raises `PipeError`, `DeadlinePassed`, or `BadInput` while sending."""
         self._page = 0
         patience = _PATIENCE * self._page_seconds
         bounds = {
@@ -149,7 +142,7 @@ class Converter:
         return f"the library ended on it, perhaps for lack of memory ({cause})"
 
     def _started(self) -> Worker:
-        """Return the process. Raises `MissingExtra`, and `BadInput` where it does not start."""
+        """Return the process. Raises `MissingExtra`, or `BadInput` if it does not start."""
         if self._worker is not None and self._worker.is_running:
             return self._worker
         self._end()
@@ -170,7 +163,7 @@ class Converter:
 
 
 def _parts(file: File) -> Iterator[bytes]:
-    """Yield the bytes of a file. Raises `BadInput` if it cannot be read, or holds too many."""
+    """Yield the bytes of a file in parts. Raises `BadInput` if it is unreadable or too large."""
     left = MOST_BYTES
     try:
         with file.path.open("rb") as stream:
@@ -183,17 +176,12 @@ def _parts(file: File) -> Iterator[bytes]:
         raise BadInput(f"cannot be read ({error.strerror}): give it rights, or leave it out") from error
 
 
-def _block(block: _Prose | _Grid) -> Prose | Grid:
-    kind = Prose if isinstance(block, _Prose) else Grid
-    return kind(**{name: getattr(block, name) for name in type(block).model_fields})
-
-
 def _document(file: File, title: str, read: _Conversion | _Refusal) -> Document:
     if isinstance(read, _Refusal):
         raise BadInput(" ".join(read.error.split())[:_LONGEST_REASON])
-    page = Page(read.title, [_block(block) for block in read.blocks], read.notes)
     return Document(
-        *(file.name, page.title or title, page.blocks, file.name, (file.path.name,)),
-        has_title=bool(page.title),
-        notes=page.notes,
+        *(file.name, read.title or title, read.blocks, file.name, (file.path.name,)),
+        properties=Page(heads={**read.heads}).properties,
+        has_title=bool(read.title),
+        notes=read.notes,
     )

@@ -1,4 +1,4 @@
-"""Texts of keys and values as blocks: YAML, JSON, TOML, INI, properties. A line is shown beneath the path of its keys.
+"""Texts of keys and values as blocks: YAML, JSON, TOML, INI, properties. A line is shown after the path of its keys.
 
 What stands within what is told by indentation, `[section]` and brackets, whatever the language: comments are kept, and
 a broken file is read as far as its lines go.
@@ -18,11 +18,11 @@ from orienteer.ingest.documents.read.lines import indent_of
 from orienteer.ingest.documents.read.markdown import TextLine, span_of, text_lines
 
 LONGEST = 2_000
-"""Characters of a line of JSON; a longer one is a file that a program wrote, and is laid out first."""
+"""Maximum characters of a line of JSON; a file with longer lines is reformatted first."""
 MOST_DEEP, LONGEST_LABEL = 24, 100
-"""Keys within keys, and characters of each, that stand before a line."""
+"""Maximum keys in a path before a line, and characters of each."""
 FREE, MOST_TIMES = 1 << 10, 5
-"""Characters that the paths of any file may come to, and how many times its text those of a long one."""
+"""Characters allowed for the paths of any file, plus this many times the length of its text."""
 _WORD = r"[^\s#=:\"']"
 _KEY = re.compile(
     rf"(?P<key>\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|(?![;\[\]{{}},&*!|>%@`]){_WORD}++(?:[ \t]++{_WORD}++)*+)"
@@ -32,34 +32,36 @@ _SECTION = re.compile(r"\[\[?[ \t]*(?P<name>[^\s\[\]{}][^\[\]{},]*)\]\]?\s*(?:[#
 _DASH = re.compile(r"(?:-[ \t]+)+|-$")
 _REMARK = re.compile(r"[#;]|//")
 _OPENS = re.compile(r"[\[{(]?$|[|>][+-]?\d?[+-]?\s*(?:#.*)?$")
-"""A value that stands on the lines below."""
+"""A value that continues on the lines below."""
 _NAMES = {"id": 1, "key": 1, "name": 2, "title": 2, "label": 2}
-"""Keys whose values name the thing of a list, the better ones with a higher number."""
+"""Keys whose values name a list item. Higher numbers are better."""
+_ESCAPES = re.compile(r'(?:\\u[0-9a-fA-F]{4})++|\\["\\/bfnrt]')
+"""Of JSON: `M\\u00fcller\\nKai` is two words."""
 
 
 class _Open(NamedTuple):
-    """A section, a key, or a thing of a list, that lines below stand within."""
+    """A section, a key or a list item that contains the lines below."""
 
     indent: int
     label: str
     number: int = 0
-    """Of a thing in its list, from 1."""
+    """The position of a list item, from 1."""
     rank: int = 0
-    """How well a thing is named, 0 by its number."""
+    """How well a list item is named; 0 if only by its number."""
 
 
 def read_data(text: str, suffix: str) -> Page:
-    """Return the lines of a text of keys and values, each with the keys that it stands within before it."""
+    """Return the lines of a text of keys and values, each after the path of its keys."""
     notes: list[str] = []
-    is_laid_out = False
+    is_json = is_laid_out = False
     if suffix in (".json", ".geojson", ".webmanifest", ""):
         try:
-            value = json.loads(text)
+            value, is_json = json.loads(text), True
             if max(map(len, text.split("\n"))) > LONGEST:
                 text, is_laid_out = json.dumps(value, indent=1, ensure_ascii=False), True
         except (ValueError, RecursionError) as error:
             notes.append(f"no whole JSON ({str(error)[:80]}): its lines were read")
-    reader = _Reader(len(text), is_laid_out=is_laid_out)
+    reader = _Reader(len(text), is_json=is_json, is_laid_out=is_laid_out)
     lines = [line for line in text_lines(text) if line.text.strip()]
     for line, below in zip(lines, [*lines[1:], TextLine("", 0)], strict=True):
         reader.read(line, below.text)
@@ -69,25 +71,25 @@ def read_data(text: str, suffix: str) -> Page:
 
 
 class _Reader:
-    def __init__(self, length: int, *, is_laid_out: bool) -> None:
+    def __init__(self, length: int, *, is_json: bool, is_laid_out: bool) -> None:
         self.blocks: list[Block] = Blocks()
         self._left = FREE + MOST_TIMES * length
-        """Characters that paths may come to."""
-        self._is_laid_out = is_laid_out
-        """The lines are no lines of the file."""
+        """Characters still allowed for paths."""
+        self._is_json, self._is_laid_out = is_json, is_laid_out
+        """The text was reformatted, so its lines are not those of the file."""
         self._open: list[_Open] = []
         self._tables = Counter[str]()
-        """Of each `[[list]]` the things."""
+        """The number of items of each `[[list]]`."""
         self._is_in_list = False
-        """What stands outermost are the things of a list."""
+        """The outermost level is a list."""
 
     @property
     def is_spent(self) -> bool:
-        """Whether paths were left out for their length."""
+        """Whether paths were omitted because of their length."""
         return self._left < 0
 
     def read(self, line: TextLine, below: str) -> None:
-        """Take a line and the one below it."""
+        """Read a line, given the one below it."""
         indent, text = indent_of(line.text), line.text.strip()
         section = _SECTION.match(text) if indent == 0 else None
         if section is not None:
@@ -132,9 +134,9 @@ class _Reader:
             self._open.append(one)
 
     def _leave(self, indent: int, *, is_thing: bool) -> int:
-        """Leave what a line with this indentation does not stand within; a thing stands within the key at its left.
+        """Close what does not contain a line with this indentation. A list item belongs to the key at its left.
 
-        Returns the number of the thing that stands before it in its list, 0 for none.
+        Returns the number of the previous item of its list, or 0.
         """
         before = 0
         while self._open and (
@@ -149,11 +151,17 @@ class _Reader:
         return tuple(one.label for one in self._open if one.indent < indent)
 
     def _say(self, line: TextLine, path: Sequence[str], joint: str, text: str) -> None:
-        """Add a block: the text behind its path, unless that has no joint, or paths have come to too much."""
+        """Add a block: the text after its path, unless `joint` is empty or paths have become too long."""
         before = f"{SEPARATOR.join(path)}{joint}" if path and joint else ""
         self._left -= len(before)
         place = Place(tuple(path[:1]), span=None if self._is_laid_out else span_of([line]))
-        self.blocks.append(Prose(text if self.is_spent else before + text, place, is_code=True))
+        said = text if self.is_spent else before + text
+        self.blocks.append(Prose(_ESCAPES.sub(_unescaped, said) if self._is_json else said, place, is_code=True))
+
+
+def _unescaped(escapes: re.Match[str]) -> str:
+    """Return the letters that stand escaped in JSON; a space for each that is no letter, as the end of a line."""
+    return "".join(letter if letter.isprintable() else " " for letter in json.loads(f'"{escapes[0]}"'))
 
 
 def _unquoted(value: str) -> str:

@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes; by its name where the bytes leave it open."""
+"""The kind of a file, by its first bytes, or by its name if the bytes leave it open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kind: TypeAlias = Literal[
     "markdown", "html", "text", "data", "table", "pdf", "office", "mail", "mailbox", "notebook", "book",
     "registered", "unknown"
 ]  # fmt: skip
-"""`registered` is read by an installed package; `unknown` is what only the bytes tell: lines if they are text."""
+"""`registered` is read by an installed package. `unknown` is decided by the bytes; text is read as lines."""
 _KIND_NAMES: Mapping[Kind, str] = {
     "markdown": "md markdown mdx mkd",
     "html": "html htm xhtml",
@@ -30,9 +30,9 @@ _KIND_NAMES: Mapping[Kind, str] = {
     "book": "epub",
 }
 KINDS: Mapping[str, Kind] = {f".{name}": kind for kind, names in _KIND_NAMES.items() for name in names.split()}
-"""What a file is by its suffix. Texts, and tables in text, may be packed with gzip."""
+"""The kind by suffix. Texts, and tables in text, may be packed with gzip."""
 _OWN = frozenset(name.removeprefix(".") for name in KINDS)
-"""Suffixes that no package may register a reader for, without their dot."""
+"""Suffixes that packages cannot register readers for, without their dot."""
 _DATA_NAMES = "yaml yml json json5 jsonc geojson webmanifest toml ini cfg conf cnf env properties"
 _DATA = frozenset(f".{name}" for name in _DATA_NAMES.split())
 """Suffixes of texts of keys and values."""
@@ -43,15 +43,15 @@ _LANGUAGES = (
     "pot ics vcf"
 )
 CODE = frozenset(f".{name}" for name in _LANGUAGES.split())
-"""Suffixes of texts whose lines mean something, however they read."""
+"""Suffixes of texts that are read line by line."""
 _BYTES: frozenset[Kind] = frozenset(["pdf", "office", "book"])
-"""Kinds of files that are no text."""
+"""Kinds of binary files."""
 _PACKED_WITHIN = {".parquet", ".pq", *(name for name, kind in KINDS.items() if kind in _BYTES)}
-"""Suffixes of files that nobody packs again, and that are not read where somebody has."""
+"""Suffixes of packed formats; they are not read if packed again."""
 OTHER_PROGRAMS = "of programs whose files are not read: save them as PDF, .docx or text"
 PICTURES, SOUND, ARCHIVES, PROGRAMS, DATABASES = "pictures", "sound and films", "archives", "programs", "databases"
 _LOOK = 1 << 13
-"""Bytes that tell one text from another."""
+"""Bytes that are examined to distinguish texts."""
 PACKED_TWICE, NO_TEXT, EMPTY = "packed with gzip, which is of no use here: unpack them", "no text", "empty"
 _OTHERS: Mapping[str, str] = {
     f".{name}": reason
@@ -67,7 +67,7 @@ _OTHERS: Mapping[str, str] = {
     }.items()
     for name in names.split()
 }
-"""Why files are left out by their suffix: those of other programs if their bytes are no text, else without a look."""
+"""Why files are skipped by suffix. Those of other programs are skipped only if they are not text."""
 _FIRST_BYTES: Mapping[bytes, str] = {
     **dict.fromkeys([b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0"], PICTURES),
     **dict.fromkeys([b"ID3", b"OggS", b"fLaC", b"\x1aE\xdf\xa3", b"RIFF"], SOUND),
@@ -77,14 +77,14 @@ _FIRST_BYTES: Mapping[bytes, str] = {
     b"\x1f\x8b": "packed with gzip: give them the suffix .gz",
     b"SQLite format 3": DATABASES,
 }
-"""What a file that is not read is, by its first bytes."""
+"""The kind of an unsupported file, by its first bytes."""
 _PACKED: Mapping[re.Pattern[bytes], Kind] = {
     re.compile(rb"PK\x01\x02.{42}(?:word|ppt|xl)/", re.DOTALL): "office",
     re.compile(rb"mimetypeapplication/epub\+zip"): "book",
     re.compile(rb"mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet"): "office",
     re.compile(rb"mimetypeapplication/vnd\.(?:oasis|sun)"): "unknown",
 }
-"""What a ZIP archive is, by its first entry or the list of entries at its end."""
+"""The kind of a ZIP archive, by its first entry or the list of entries at its end."""
 _PAGE = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
 )
@@ -92,17 +92,17 @@ _NOTEBOOK = re.compile(r'\s*\{\s*"(?:cells"\s*:\s*\[\s*\{\s*"(?:attachments|cell
 _VALUES = re.compile(r'\s*+\{\s*+"[^"\n]*"\s*:|(?:[ \t]*+(?:[#;][^\n]*+)?+\n)*+\[[\w .:"-]+\][ \t]*\n\s*[\w.-]+[ \t]*=')
 """How JSON begins, and a text with a `[section]` of values."""
 HEAD = re.compile(r"(?P<name>[!-9;-~]+):(?:[ \t]|$)")
-"""The head of a mail: its name and a colon."""
+"""The header of a mail: its name and a colon."""
 _SENT = frozenset(["from", "date", "message-id", "received", "return-path"])
 KNOWN_HEADS = _SENT | {"to", "cc", "subject", "delivered-to", "mime-version", "content-type", "reply-to"}
-"""Heads that tell a mail from other texts with names and values, in lower case."""
+"""Headers that distinguish a mail from other texts with names and values, in lower case."""
 _LEAST_HEADS = 3
 MAIL_BEGINS = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]{0,200}?\d{4}[^\r\n]{0,80}\r?\n(?=[!-9;-~]+:)")
 """The line before each mail of a mailbox: `From ADDRESS DATE`."""
 
 
 def kind_of(path: Path) -> Kind | None:
-    """Return what a file is by its name, which its bytes may contradict; None if that says that it is not read."""
+    """Return the kind of a file by its name, or None if it is skipped. Its bytes may contradict the name."""
     name = suffix(path)
     if name not in KINDS and name.removeprefix(".") in registered("readers", _OWN):
         return "registered"
@@ -112,20 +112,20 @@ def kind_of(path: Path) -> Kind | None:
 
 
 def why_left_out(path: Path) -> str:
-    """Return why a file is left out by its name."""
+    """Return why the name of a file makes it skipped."""
     if path.suffix.lower() == ".gz":
         return ARCHIVES if _OTHERS.get(suffix(path)) == ARCHIVES else PACKED_TWICE
     return _OTHERS[suffix(path)]
 
 
 class NotRead(BadInput):
-    """The bytes of a file are of a kind that is not read."""
+    """The bytes of a file are of an unsupported kind."""
 
 
 def kind_within(path: Path, named: Kind) -> Kind:
-    """Return what a file is by its first bytes, and by its name where they leave it open.
+    """Return the kind of a file by its first bytes, or by its name if they leave it open.
 
-    `named` is what its name says. Raises `NotRead` for what is not read, `BadInput`, `OSError`.
+    `named` is its kind by name. Raises `NotRead` for unsupported kinds, `BadInput`, `OSError`.
     """
     if path.stat().st_size == 0:
         raise NotRead(EMPTY)
@@ -158,7 +158,7 @@ def _kind_of_bytes(path: Path, head: bytes, named: Kind) -> Kind:
 
 
 def _kind_of_archive(path: Path, head: bytes, named: Kind) -> Kind | None:
-    """Return what a ZIP archive holds, by its first bytes and its last; its name's word for a broken one."""
+    """Return the kind of a ZIP archive by its first and last bytes, or by its name if it is broken."""
     with path.open("rb") as stream:
         stream.seek(max(0, path.stat().st_size - SAMPLE))
         ends = head + stream.read(SAMPLE)
@@ -169,7 +169,7 @@ def _kind_of_archive(path: Path, head: bytes, named: Kind) -> Kind | None:
 
 
 def _kind_of_text(text: str, name: str, named: Kind) -> Kind:
-    """Return what a text is by how it begins; what is called a program, or a table, is one."""
+    """Return the kind of a text by its beginning. Names of programs and tables are trusted."""
     if name in _DATA:
         return "data"
     if name in CODE or named == "registered":
@@ -191,9 +191,9 @@ def _kind_of_text(text: str, name: str, named: Kind) -> Kind:
 
 
 def _is_mail(text: str, *, is_named: bool) -> bool:
-    """Return whether a text begins as an e-mail does: with heads alone, of which several are known.
+    """Return whether a text begins like an e-mail: only with headers, several of them known.
 
-    One is enough for a text that is called so.
+    One known header is enough if `is_named`.
     """
     names, is_ended = set[str](), False
     for line in text.split("\n"):

@@ -1,7 +1,7 @@
 """Text whose lines mean something: programs and logs. A block is a line, a section a definition.
 
-What begins a definition is told by the words of many languages, not by their grammars: where it is wrong, a chunk
-begins a line too early or too late, and nothing is lost.
+Definitions are recognized by the keywords of many languages, not by grammars. If this is wrong, a chunk
+begins a line too early or too late, but nothing is lost.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ _DEFINITION = re.compile(
 _C_FUNCTION = re.compile(r"(?P<first>[A-Za-z_]\w*+)[\w \t*&:<>,]*[ \t*&](?P<name>[A-Za-z_~][\w:~]*)[ \t]*\([^;]*$")
 _NO_FUNCTIONS = frozenset(["if", "for", "while", "switch", "return", "else", "do", "elif", "with", "print", "assert"])
 _INSIDE = re.compile(r"[ \t]*(?:[)}\]>{#]|//|/\*|\*|--|end\b|else\b|$)")
-"""What stands as far left as a definition and does not end it."""
+"""Lines that are as far left as a definition but do not end it."""
 _BEFORE = re.compile(r"[ \t]*(?:@|#|//|/\*|\*|--|;;|///|'''|\"\"\")")
 _WORD = re.compile(r"[^\W\d_]{2,}[,.;:!?)]*$")
 _PROSE_WORDS, _PROSE_SHARE = 6, 0.5
-"""A line of prose has as many words or more, and a text of prose as many such lines, counted in its first 200."""
+"""Minimum words of a line of prose, and share of such lines in a text of prose, by its first 200 lines."""
 _DAY = (
     r"\d{4}[-/.]\d\d[-/.]\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}/[A-Z][a-z]{2}/\d{4}"
     r"|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} {1,2}\d{1,2}(?= )"
 )
 _TIME = re.compile(rf"(?:\S+ \S+ \S+ )?[\[(<]?(?:(?P<day>{_DAY})\b|(?P<clock>\d\d:\d\d:\d\d))")
-"""What a line of a log begins with; in those of web servers an address and two names stand before it."""
+"""The beginning of a log line. Web servers put an address and two names before it."""
 _LEAST_LOG, _LOG_SHARE = 5, 0.6
 _LOG_LINES = 50
 """Lines of a block of a log."""
 
 
 def read_lines(text: str) -> Page:
-    """Return the lines of a text as blocks, each beneath the definition that it belongs to."""
+    """Return the lines of a text as blocks, each under its definition."""
     lines = list(text_lines(text))
     return _page(_defined(lines), 1 + len(lines) // (MOST_BLOCKS // 2))
 
 
 def _page(placed: Iterable[tuple[tuple[str, ...], TextLine]], most: int) -> Page:
-    """Return lines, each with the headings above it, as blocks of so many lines at the most."""
+    """Return lines, given with their headings, as blocks of at most `most` lines."""
     blocks: list[Block] = Blocks()
     for headings, section in groupby(placed, key=itemgetter(0)):
         inside = [line for _, line in section if line.text.strip()]
@@ -65,7 +65,7 @@ def _page(placed: Iterable[tuple[tuple[str, ...], TextLine]], most: int) -> Page
 
 
 def reads_as_prose(text: str) -> bool:
-    """Return whether most lines of a text are words, as in a README, and not code or values."""
+    """Return whether most lines of a text are prose, as in a README, not code or values."""
     lines = _first_lines(text)
     wordy = sum(
         sum(map(bool, map(_WORD.match, line.split()))) >= min(_PROSE_WORDS, max(2, len(line.split()) - 1))
@@ -86,7 +86,7 @@ def _first_lines(text: str) -> list[str]:
 
 
 def read_log(text: str) -> Page:
-    """Return the lines of a log, beneath their days; beneath runs, each of which begins earlier, where it has none."""
+    """Return the lines of a log under their days. Without days, a new run begins when the clock goes back."""
     return _page(_timed(text), _LOG_LINES)
 
 
@@ -108,7 +108,7 @@ class _Definition(NamedTuple):
 
 
 def _defined(lines: Sequence[TextLine]) -> Iterator[tuple[tuple[str, ...], TextLine]]:
-    """Yield each line with the definitions that it stands in, outermost first."""
+    """Yield each line with the definitions that contain it, outermost first."""
     starts = {_beginning(lines, at): (at, found) for at, found in _definitions(lines)}
     around: list[_Definition] = []
     last = 0  # line of the last definition: what stands before it, as decorators do, is part of it
@@ -124,7 +124,7 @@ def _defined(lines: Sequence[TextLine]) -> Iterator[tuple[tuple[str, ...], TextL
 
 
 def _definitions(lines: Sequence[TextLine]) -> Iterator[tuple[int, _Definition]]:
-    """Yield the definitions that are sections, with their lines: those at the left, and those one level within them."""
+    """Yield the definitions that are sections, by line: those at the left, and those one level deeper."""
     outer: int | None = None  # the indentation of what stands within the last definition at the left
     for at, line in enumerate(lines):
         found = _definition(line.text)
@@ -146,13 +146,13 @@ def _definition(text: str) -> _Definition | None:
 
 
 def indent_of(text: str) -> int:
-    """Return how far from the left a line begins."""
+    """Return the indentation of a line, in columns."""
     wide = text.expandtabs(4)
     return len(wide) - len(wide.lstrip(" "))
 
 
 def _beginning(lines: Sequence[TextLine], at: int) -> int:
-    """Return where a definition begins: with the decorators and remarks that stand right above it."""
+    """Return the first line of a definition, with the decorators and comments directly above it."""
     while at and _BEFORE.match(lines[at - 1].text):
         at -= 1
     return at

@@ -1,6 +1,6 @@
-"""E-mails as documents: the heads, the text, what is attached; one in a file, or many in a mailbox.
+"""E-mails as documents: headers, text and attachments; one in a file, or many in a mailbox.
 
-A reply is linked to what it answers by `mid:` and the identifier of that mail, as RFC 2392 calls it.
+A reply links to the mail that it answers by `mid:` and that mail's identifier (RFC 2392).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 
 from orienteer.errors import BadInput
-from orienteer.ingest.documents.read.blocks import MID, Block, Page, Place, Prose
+from orienteer.ingest.documents.read.blocks import LONGEST_HEAD, MID, Block, Page, Place, Prose
 from orienteer.ingest.documents.read.kinds import HEAD, KNOWN_HEADS, MAIL_BEGINS
 from orienteer.ingest.documents.read.lines import read_lines
 from orienteer.ingest.documents.read.markdown import read_plain
@@ -23,12 +23,10 @@ from orienteer.ingest.documents.read.webpage import read_html
 from orienteer.ingest.formats.letters import SAMPLE, decoded, is_text
 
 HEADS = ("From", "To", "Cc", "Date", "Subject")
-LONGEST_HEAD = 1_000
-"""Characters of a head; a list of thousands of receivers says nothing more."""
 MOST_WORK = 50_000_000
-"""Lines times parts: each line is looked at for the end of every part that is open."""
+"""Maximum lines times parts: each line is compared with the end of every open part."""
 MOST_ATTACHED = 1 << 20
-"""Bytes of an attached text that is read."""
+"""Maximum bytes of an attached text."""
 _ATTACHED = "Attached: "
 _SPACE = re.compile(r"\s+")
 _QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
@@ -36,11 +34,11 @@ _IDENTIFIER = re.compile(r"<([^<>\s]{1,200})>")
 
 
 Attached = Callable[[bytes, str], Page | None]
-"""Reads an attachment that is no text, by its bytes and name; None where it cannot. Raises `BadInput`."""
+"""Reads a binary attachment by its bytes and name, or returns None. Raises `BadInput`."""
 
 
 def mailbox_mails(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield each mail of a mailbox with the line that it begins on, from 1."""
+    """Yield each mail of a mailbox with its first line, from 1."""
     found = list(MAIL_BEGINS.finditer(content))
     line, counted = 1, 0
     for at, match in enumerate(found, 1):
@@ -51,10 +49,10 @@ def mailbox_mails(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def read_mail(content: bytes, attached: Attached | None = None, line: int = 1) -> Page:
-    """Return an e-mail, which begins on a line of its file.
+    """Return an e-mail that begins on `line` of its file.
 
-    Its subject is the title, and what `--where` can filter by are its heads: from, to, cc, subject, message_id, and
-    date, by ISO 8601 if it is one. Raises `BadInput` for one with too many parts, and for a text that is none.
+    Its subject is the title. `--where` can filter by its headers: from, to, cc, subject, message_id and date (ISO 8601
+    if it is valid). Raises `BadInput` if it has too many parts or is not an e-mail.
     """
     if (1 + content.count(b"\n")) * content.lower().count(b"boundary=") > MOST_WORK:
         raise BadInput("too many parts for its length: save its text")
@@ -65,6 +63,8 @@ def read_mail(content: bytes, attached: Attached | None = None, line: int = 1) -
     page = Page(heads.get("Subject", ""), heads={name.lower(): words for name, words in heads.items()})
     for block in _blocks(message, (), heads, attached, page.notes):
         page.blocks.append(block)
+    if names := [name for part in _leaves(message) if (name := _name(part))]:
+        page.heads["attachments"] = list(names)
     with suppress(KeyError, ValueError, TypeError, IndexError, OverflowError):  # it stays as it is written
         page.heads["date"] = parsedate_to_datetime(heads["Date"]).isoformat()
     if own := _identifiers(message, "Message-ID"):
@@ -76,7 +76,7 @@ def read_mail(content: bytes, attached: Attached | None = None, line: int = 1) -
 def _blocks(
     message: Message, above: tuple[str, ...], heads: dict[str, str], attached: Attached | None, notes: list[str]
 ) -> Iterator[Block]:
-    """Yield the blocks of a message, a head each first, then those of what is attached to it."""
+    """Yield the blocks of a message: its headers, its text, its attachments."""
     parts = [(part, _name(part)) for part in _leaves(message)]
     names = ", ".join(name for _, name in parts if name)
     lines = [f"{name}: {words}" for name, words in heads.items()] + ([f"{_ATTACHED}{names}"] if names else [])
@@ -98,7 +98,7 @@ def _blocks(
 
 
 def _attached(part: Message, name: str, attached: Attached | None, notes: list[str]) -> list[Block]:
-    """Return the blocks of an attachment that is no text; none, and a note, where it cannot be read."""
+    """Return the blocks of a binary attachment. If it cannot be read, add a note."""
     content = part.get_payload(decode=True)
     if not isinstance(content, bytes) or not content.strip():
         return []
@@ -115,7 +115,7 @@ def _attached(part: Message, name: str, attached: Attached | None, notes: list[s
 
 
 def _lined(blocks: list[Block], content: bytes, line: int) -> list[Block]:
-    """Return the blocks of a mail with their lines; as they are where one is encoded, and does not stand there."""
+    """Return the blocks of a mail with their lines, or unchanged if one is encoded and cannot be found."""
     found: list[Block] = []
     text_starts = len(content.replace(b"\r\n", b"\n").partition(b"\n\n")[0])
     heads = b"\n" + content[:text_starts].lower()
@@ -154,7 +154,7 @@ def _inside(message: Message) -> list[Message]:
 
 
 def _leaves(message: Message) -> Iterator[Message]:
-    """Yield the parts of a message that are read: of those that say the same the plain text, else the page."""
+    """Yield the parts of a message that are read: of alternatives, the plain text, else the last one."""
     if message.get_content_type() == "message/rfc822" or not message.is_multipart():
         yield message
         return
@@ -167,7 +167,7 @@ def _leaves(message: Message) -> Iterator[Message]:
 
 
 def _text(part: Message, *, is_attached: bool) -> list[Block]:
-    """Return the blocks of a part; none if it is no text."""
+    """Return the blocks of a part, none if it is not a text."""
     kind, content = part.get_content_type(), part.get_payload(decode=True)
     if part.get_content_maintype() not in ("text", "multipart") and not is_attached:  # a broken one of many parts
         return []
@@ -182,7 +182,7 @@ def _text(part: Message, *, is_attached: bool) -> list[Block]:
 
 
 def _decoded(content: bytes, named: str | None) -> str:
-    """Return a text in the encoding that is named, else in the one that its bytes speak for."""
+    """Return a text in the declared encoding, or else in a detected one."""
     try:
         text = content.decode(named) if named else decoded(content)[0]
     except (LookupError, ValueError):  # it is no encoding, or none for texts, or another one
@@ -191,7 +191,7 @@ def _decoded(content: bytes, named: str | None) -> str:
 
 
 def _name(part: Message) -> str:
-    """Return the file name of an attachment, empty for a part without one."""
+    """Return the file name of an attachment, or ""."""
     try:
         return _words(str(part.get_filename() or ""))
     except (LookupError, ValueError):  # it names an encoding that is none, or another one's bytes
@@ -199,7 +199,7 @@ def _name(part: Message) -> str:
 
 
 def _words(head: str) -> str:
-    """Return a head in plain words, in one line."""
+    """Return a decoded header in one line."""
     cut = head[:LONGEST_HEAD]
     try:
         parts = decode_header(cut)

@@ -1,4 +1,4 @@
-"""Markdown, as GitHub and CommonMark have it, and plain text, as blocks. Spans are places in the source text.
+"""Markdown (CommonMark, with GitHub's extensions) and plain text as blocks. Spans are positions in the source text.
 
 Markdown is written as HTML, whose reader makes the blocks: so that HTML within it is read as such.
 """
@@ -26,18 +26,24 @@ from orienteer.errors import BadInput
 from orienteer.ingest.documents.read.blocks import MOST_BLOCKS, Block, Blocks, Page, Place, Prose, Span
 from orienteer.ingest.documents.read.markup import MARK, Markup
 from orienteer.ingest.documents.read.webpage import page_of
+from orienteer.records import JsonValue
 
 _FRONT = re.compile(r"\A---[ \t]*\n(?=\s*+[\w-]+:)(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:(?!\s*+[>|])(.+)\n?", re.MULTILINE)
+_FRONT_HEAD = re.compile(r"^([A-Za-z][\w-]*+):[ \t]*+(\[.*\]|[^\s>|\[{&*!].*)?((?:\n[ \t]*+- .*)*)$", re.MULTILINE)
+"""A key with its value, or with a list in brackets or on the lines below."""
+_REMARK = re.compile(r"(?:^| )#.*")
+_HEADS = frozenset(["author", "authors", "date", "created", "modified", "updated", "status", "tags", "keywords"])
+"""Keys whose values are metadata. Any other may be the name of a property of ours."""
 _WIKI = re.compile(r"!?\[\[([^\[\]|#\n]*)(#[^\[\]|\n]*)?(?:\|([^\[\]\n]*))?\]\]")
 _CODE = re.compile(r"(?<!`)(`++)(?!`)[^`\n]*+\1(?!`)")
 _TIMES = re.compile(r"(?<=\d)\*(?=\d)")
 _BAR = "\ue001"
-"""A pipe in code, which parts no cells."""
+"""A pipe in code, which does not separate cells."""
 _NO_ANCHOR = re.compile(r"[^\w\- ]")
 _TAG = re.compile(r"<(?:/?([a-zA-Z][^\s/>]*)|!--|)")
 _PAIRED = frozenset(["script", "style", "title", "textarea", "xmp", "iframe", "noembed", "select", "svg", "math"])
-"""Elements whose content is read in their own way: they are such where they are closed within one piece of HTML."""
+"""Elements with content of their own syntax. They count as elements only if closed within one piece of HTML."""
 _NAMES = frozenset(
     [
         *block_names,
@@ -48,25 +54,27 @@ _NAMES = frozenset(
     ]
 )
 DEEPEST = 40
-"""Lists and quotations within each other; deeper ones stay as they are written."""
+"""Maximum depth of lists and quotations; deeper ones stay as written."""
 MOST_LINES = 10 * MOST_BLOCKS
 """Of one document."""
+_LINE = r"[^\S\n]*+\S[^\n]*+"
+_PARAGRAPH = re.compile(rf"^{_LINE}(?:\n{_LINE})*+", re.MULTILINE)
 LONGEST = 20_000
-"""Characters of a paragraph in which emphasis and links are looked for; a longer one is data, and stays as it is."""
+"""Maximum characters of a paragraph that is parsed; a longer one is data and stays as written."""
 
 
 class TextLine(NamedTuple):
-    """A line without its end, and where it begins."""
+    """A line without its end, and its first index in the text."""
 
     text: str
     start: int
 
 
 def read_markdown(text: str) -> Page:
-    """Return the title and the blocks of a text in Markdown, as any text is.
+    """Return the title and the blocks of a text in Markdown. Any text is valid Markdown.
 
-    The title is that of the front matter, else the first heading where that is above all others. What else the front
-    matter says is the first block. Raises `BadInput` for too many lines.
+    The title is that of the front matter, or else the one heading above all others. The rest of the front matter is
+    the first block. Raises `BadInput` for too many lines.
     """
     starts = [line.start for line in text_lines(text)]
     body, front, title = text.replace(MARK, "\ufffd").replace(_BAR, "\ufffd"), _FRONT.match(text), ""
@@ -86,39 +94,49 @@ def read_markdown(text: str) -> Page:
     page.title = title or page.title
     page.lift_title()
     page.blocks[:0] = about
+    for name, value, below in _FRONT_HEAD.findall(front[1]) if front is not None else ():
+        if name.lower() in _HEADS and (head := _head(value, below)):
+            page.heads[name.lower()] = head
     return page
 
 
+def _head(value: str, below: str) -> JsonValue:
+    """Return a value of the front matter, or the list in brackets or below its key."""
+    listed = value[1:-1].split(",") if value.startswith("[") else [line.strip()[1:] for line in below.split("\n")[1:]]
+    said = [_REMARK.sub("", one).strip().strip("\"'") for one in listed or [value]]
+    return [one for one in said if one] if listed else said[0]
+
+
 def read_plain(text: str) -> list[Block]:
-    """Return the paragraphs of a text without marks: blank lines part them."""
+    """Return the paragraphs of a text without marks: blank lines part them. Raises `BadInput` for too many lines."""
+    _check_lines(text)
     blocks: list[Block] = Blocks()
-    lines: list[TextLine] = []
-    for line in (*text_lines(text), TextLine("", len(text))):
-        if line.text.strip():
-            lines.append(line)
-        elif lines:
-            blocks.append(Prose("\n".join(line.text.strip() for line in lines), Place(span=span_of(lines))))
-            lines = []
+    for found in _PARAGRAPH.finditer(text):
+        blocks.append(Prose("\n".join(map(str.strip, found[0].split("\n"))), Place(span=Span(*found.span()))))
     return blocks
 
 
 def anchor_of(heading: str) -> str:
-    """Return what a link calls a heading: its words in lower case, joined by hyphens."""
+    """Return the anchor of a heading: its words in lower case, joined by hyphens."""
     return _NO_ANCHOR.sub("", heading.casefold()).strip().replace(" ", "-")
 
 
 def text_lines(text: str) -> Iterator[TextLine]:
     """Yield the lines of a text. Raises `BadInput` for too many."""
-    if text.count("\n") > MOST_LINES:
-        raise BadInput(f"more than {MOST_LINES:,} lines: part it")
+    _check_lines(text)
     start = 0
     for line in text.split("\n"):
         yield TextLine(line, start)
         start += len(line) + 1
 
 
+def _check_lines(text: str) -> None:
+    if text.count("\n") > MOST_LINES:
+        raise BadInput(f"more than {MOST_LINES:,} lines: part it")
+
+
 def span_of(lines: Sequence[TextLine]) -> Span:
-    """Return where some lines stand."""
+    """Return the span of consecutive lines."""
     return Span(lines[0].start, lines[-1].start + len(lines[-1].text))
 
 
@@ -170,7 +188,7 @@ def _in_brackets(title: Any) -> str:  # Any: what attributes hold
 
 
 def _known(markup: str) -> str:
-    """Return a piece of HTML where names that HTML has not are text, and so is what would take all that follows."""
+    """Return a piece of HTML with unknown tags, and unclosed elements of `_PAIRED`, escaped as text."""
     lower = markup.lower()
     ends = {name: lower.rfind(f"</{name}") for name in _PAIRED} | {"": lower.rfind("-->")}
 
@@ -207,7 +225,7 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
 
 
 def _times(state: StateInline, silent: bool) -> bool:
-    """Take the sign between two numbers as such: `2*3*4` is no emphasis."""
+    """Keep an asterisk between two digits: `2*3*4` is not emphasis."""
     if not _TIMES.match(state.src, state.pos):
         return False
     if not silent:
@@ -217,7 +235,7 @@ def _times(state: StateInline, silent: bool) -> bool:
 
 
 def _table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Read a table, and put cells for which the header has no column into the last one."""
+    """Read a table. Cells beyond the header's columns join the last one."""
     first = len(state.tokens)
     is_table = table(state, line, end, silent)
     cells: list[Token] = []
@@ -233,7 +251,7 @@ def _table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _too_deep(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Take the rest of what is nested too deeply as it is written, where the parser would leave it out."""
+    """Keep what is nested too deeply as written; the parser would drop it."""
     if state.level < 2 * DEEPEST or silent:
         return False
     token = state.push("code_block", "code", 0)
@@ -243,7 +261,7 @@ def _too_deep(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _whole(state: StateCore) -> None:
-    """Keep a paragraph that is too long as it is written."""
+    """Keep a paragraph that is too long as written."""
     for token in state.tokens:
         if token.type == "inline" and len(token.content) > LONGEST:
             token.type = "text"

@@ -24,7 +24,7 @@ MOST_OPEN = 2 * DEEPEST
 SHORT = 200
 """Characters of attributes that are worth remembering: most tags of a page have the same ones."""
 DEEPEST_TABLE = 20
-"""Tables within tables. Pages laid out by tables had ten."""
+"""Maximum depth of tables. Pages with a layout of tables had ten."""
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 _ABOUT = r"""(?:[\s/]++|[^\s/><][^\s/><=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s><"'][^\s><]*+))?+)*+"""
@@ -77,13 +77,13 @@ class Tag(NamedTuple):
     """A tag, and the text that follows it."""
 
     name: str
-    """In lower case, without the prefix of a namespace; with a slash before it where an element ends."""
+    """In lower case, without the prefix of a namespace; end tags have a slash before it."""
     attributes: dict[str, str]
     text: str
 
 
 def tags_of(text: str) -> Iterator[Tag]:
-    """Return the tags of a text in XML, in order. No entity is resolved but those of characters, no file asked for."""
+    """Return the tags of a text in XML, in order. Only character references are resolved, and no file is opened."""
     for match in _MARKUP.finditer(text):
         if name := match["name"] or match["raw"]:
             rest = match["content"] or text[match.end() : max(text.find("<", match.end()), match.end())]

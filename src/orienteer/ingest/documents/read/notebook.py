@@ -1,4 +1,4 @@
-"""Jupyter notebooks as blocks: the cells of Markdown and of code, and what came out of them as text."""
+"""Jupyter notebooks as blocks: Markdown cells, code cells and text output."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from orienteer.ingest.documents.read.blocks import Page
 from orienteer.ingest.documents.read.markdown import read_markdown
 
 MOST_OUTPUT = 2_000
-"""Characters of the output of a cell: tables are cut there, and pictures have none."""
+"""Maximum characters of a cell's output; the rest is cut off."""
 _TICKS = re.compile("`+")
 
 
 def read_notebook(text: str) -> Page:
-    """Return the title and the blocks of a notebook. Raises `BadInput` for JSON that is none."""
+    """Return the title and the blocks of a notebook. Raises `BadInput` if the text is not a notebook."""
     try:
         notebook = parsed(text)
     except ValueError as error:
@@ -54,7 +54,7 @@ def _output(output: Any) -> str:  # Any: JSON
 
 
 def _source(holder: Mapping[str, Any], name: str = "source") -> str:  # Any: JSON
-    """Return a text, which a notebook has whole or as a list of lines."""
+    """Return a text that is stored whole or as a list of lines."""
     value = holder.get(name)
     if isinstance(value, list):
         return "".join(line for line in value if isinstance(line, str))
@@ -62,7 +62,7 @@ def _source(holder: Mapping[str, Any], name: str = "source") -> str:  # Any: JSO
 
 
 def _fenced(text: str) -> str:
-    """Return a text between marks that do not stand in it; nothing for a blank one."""
+    """Return a text in a code fence longer than any in it, or "" if it is blank."""
     ticks = "`" * (max(map(len, _TICKS.findall(text)), default=0) + 3)
     return f"{ticks}\n{text}\n{ticks}" if text.strip() else ""
 

@@ -25,13 +25,13 @@ MOST_CHARACTERS = 128 << 20
 """Characters that one file may give: its text, and some more for every block and cell."""
 _BLOCK, _CELL = 100, 4  # characters that a block and a cell take as well as their text
 MOST_SPANNED = 1_000
-"""Characters of a cell in all cells that it is merged of; a longer text is in the first alone."""
+"""Characters of a merged cell that are repeated in each of its cells; a longer text is only in the first."""
 MOST_TITLES = 3
-"""Rows above a table's header that are its caption; more are paragraphs."""
+"""Maximum rows above a table's header that are its caption; more rows are paragraphs."""
 LEAST = 2
-"""Rows, and columns, of a table; anything less lays out a page."""
+"""Minimum rows and columns of a table; anything less is page layout."""
 MOST_FIELDS, LONGEST_INSTRUCTION, MOST_BASES = 50, 2_000, 20
-"""Fields within fields, characters of what one computes, styles based on one another: what is beyond has no effect."""
+"""Nested fields, characters of a field's instruction, styles based on one another. More of them have no effect."""
 
 _DELETED = frozenset(["del", "moveFrom", "delText", "delInstrText"])
 _SILENT = _DELETED | {"pPr", "tblPr", "tblGrid", "trPr", "tcPr", "sectPr", "sdtPr", "ffData", "lstStyle"}
@@ -49,6 +49,8 @@ _EMBEDDED = frozenset(["altChunk", "OLEObject", "oleObj"])
 _CONTENTS = re.compile(r"\s*(?:TOC|TOA|INDEX)\b")  # fields and styles of what lists what is elsewhere
 _CONTENTS_STYLE = re.compile(r"toc |index |table of ")
 _ADDRESS = re.compile(r'\s*HYPERLINK\s+(\\l\s+)?"([^"]+)"')
+_HEADS = {"creator": "author", "created": "created", "modified": "modified"}
+"""Metadata by the names of the core properties."""
 _HEADING = re.compile(r"(?:title|heading ?([1-9]))$")
 _FILE = re.compile(r"(?:.*[\\/].*|\S+)\.\w{2,4}")  # what programs put where a picture should be described
 _SYMBOL = re.compile(r"(?!00[01]|D[89A-F]|[EF])[0-9A-F]{4}", re.IGNORECASE)  # no code of symbol fonts, no half of one
@@ -66,7 +68,7 @@ def read_office(path: Path) -> Page:
 
 @dataclass(slots=True)
 class _Field:
-    """A field that is open: what it computes, and whether its result began."""
+    """An open field: its instruction, and whether its result has begun."""
 
     instruction: str = ""
     is_shown: bool = False
@@ -106,7 +108,7 @@ class _Reader:
         self._is_repeated = False
 
     def read_file(self) -> Page:
-        """Read a file by what is in it. Raises `BadInput`."""
+        """Read the file by its main part. Raises `BadInput`."""
         page, package = self._page, self._package
         about = package.relations("")
         name = next((one.target for one in about.values() if one.kind == "officeDocument"), "")
@@ -121,7 +123,10 @@ class _Reader:
             raise BadInput("no text")
         if self._embedded:
             page.notes.append(f"not read: files within it ({self._embedded}); save them as files of their own")
-        names = [cleaned(core.root.findtext("title") or "") for core in package.linked(about, "core-properties")]
+        cores = [core.root for core in package.linked(about, "core-properties")]
+        names = [cleaned(core.findtext("title") or "") for core in cores]
+        said = {name: core.findtext(tag) for core in cores for tag, name in _HEADS.items()}
+        page.heads |= {name: cleaned(value) for name, value in said.items() if value}
         page.notes += package.faults
         page.title = next((title for title in (page.title, *names) if not is_generic(title)), "")
         return titled(page) if main.root.tag == "document" else page
@@ -185,14 +190,14 @@ class _Reader:
             self._page.notes.append(f"read, but hidden in the workbook: {', '.join(hidden)}")
 
     def _read_part(self, part: Part, element: Element | None = None) -> None:
-        """Read a part, or what stands apart in one: no field reaches over its ends."""
+        """Read a part or one of its elements. Fields do not continue past its ends."""
         outer = (self._part, self._fields)
         self._part, self._fields = part, [field for field in self._fields if field.is_contents]
         self._read(part.root if element is None else element)
         self._part, self._fields = outer
 
     def _read(self, element: Element) -> None:
-        """Read an element that holds paragraphs, or is one."""
+        """Read an element that is or contains paragraphs."""
         tag = element.tag
         if tag == "p":
             self._paragraph(element)
@@ -218,7 +223,7 @@ class _Reader:
             self._group(element)
 
     def _group(self, element: Element) -> None:
-        """Read what is in a body, a control, a shape."""
+        """Read the content of a body, a control or a shape."""
         was_repeated, gallery = self._is_repeated, _value(element, "sdtPr/docPartObj/docPartGallery")
         contents = [_Field("TOC", is_shown=True)] if gallery == "Table of Contents" else []
         self._notice(element)
@@ -269,13 +274,13 @@ class _Reader:
         return first, None
 
     def _leave(self, level: int) -> None:
-        """Add the last heading as a paragraph if nothing is beneath it, and a heading of that level comes."""
+        """Before a heading of a level, add the last heading as a paragraph if it has no content."""
         if self._is_bare and self._headings[-1][0] >= level:
             self._add(self._headings.pop()[1])
         self._is_bare = False
 
     def _add(self, text: str, table: tuple[tuple[str, ...], list[tuple[str, ...]]] | None = None) -> None:
-        """Add a paragraph, or a table with its caption; not what headers and footers repeat, and numbers of pages."""
+        """Add a paragraph, or a table with its caption. Skip repeated headers and footers, and page numbers."""
         anchors, links = (tuple(dict.fromkeys(names)) for names in (self._anchors, self._links))
         self._anchors, self._links = [], []
         headings = tuple(heading for _, heading in self._headings)
@@ -290,7 +295,7 @@ class _Reader:
         self._page.blocks.append(block)
 
     def _taken_back(self, text: str) -> str:
-        """Take back the last block if it is this paragraph; the next one has its links and anchors."""
+        """Remove the last block if it is this paragraph; the next block gets its links and anchors."""
         last = self._page.blocks[-1] if self._page.blocks else None
         if not isinstance(last, Prose) or last.text != text:
             return ""
@@ -299,13 +304,13 @@ class _Reader:
         return text
 
     def _spend(self, texts: Sequence[str], beside: int = 0) -> None:
-        """Count texts, and what they take beside. Raises `BadInput` if they are too many."""
+        """Count the size of texts, plus `beside`. Raises `BadInput` if the file exceeds the limit."""
         self._left -= sum(map(len, texts)) + _CELL * len(texts) + beside
         if self._left < 0:
             raise BadInput(f"holds more than {MOST_CHARACTERS:,} characters of text: split it")
 
     def _flush(self) -> None:
-        """Read what follows the block that was read."""
+        """Read the elements that follow the last block."""
         self._is_navigation = False
         while self._after:
             waiting, self._after = self._after, []
@@ -326,13 +331,13 @@ class _Reader:
             self._comment(reply)
 
     def _text(self, element: Element) -> str:
-        """Return the text of the paragraphs within an element in one line; what floats waits."""
+        """Return the text of an element in one line. Floating elements are read later."""
         words: list[str] = []
         self._take(next(element.iterfind("txBody"), element), words)
         return " ".join("".join(words).split())
 
     def _take(self, element: Element, words: list[str]) -> None:
-        """Take the words of a paragraph, and its links and anchors; what floats waits."""
+        """Collect the words, links and anchors of a paragraph. Floating elements are read later."""
         for child in _shown(element):
             tag = child.tag
             if tag == "t":
@@ -356,7 +361,7 @@ class _Reader:
             self._fields = [field for field in self._fields if field.is_shown]  # one that shows nothing hides nothing
 
     def _take_field(self, field: Element, words: list[str]) -> None:
-        """Take a field that is one element, or begin one, its result, or end it."""
+        """Read a field that is one element, or begin or end one, or begin its result."""
         mark = field.get("fldCharType", field.tag)
         if mark in ("begin", "fldSimple") and len(self._fields) < MOST_FIELDS:
             self._fields.append(_Field(field.get("instr", "")))
@@ -373,7 +378,7 @@ class _Reader:
             self._fields.pop()
 
     def _notice(self, element: Element) -> None:
-        """Note where an element leads, what it is called, and the description of a picture, which some repeat."""
+        """Collect an element's link, its anchor and its description as a picture, which programs may repeat."""
         self._embedded += element.tag in _EMBEDDED
         anchor = f"#{element.get('anchor')}" if element.get("anchor") else ""
         if element.tag in ("hyperlink", "hlinkClick") and (link := self._part.relation(element).address + anchor):
@@ -401,7 +406,7 @@ class _Reader:
         self._flush()
 
     def _rows(self, rows: Iterable[tuple[Element, Sequence[Element]]]) -> Iterator[list[str]]:
-        """Yield the cells of each row, one for each column: merged ones have one text."""
+        """Yield each row's texts, one a column. Merged cells repeat their text."""
         above: list[str] = []
         for row, cells in rows:
             texts = [""] * _number(row, "trPr/gridBefore", 0)
@@ -451,14 +456,14 @@ class _Reader:
 
 
 def _shown(element: Element) -> Iterable[Element]:
-    """Return what is in an element, as it is read: of several that mean the same the first, ruby after its base."""
+    """Return the children in reading order: only the first alternative, and ruby after its base."""
     if element.tag == "AlternateContent":
         return element[:1]
     return reversed(element) if element.tag == "ruby" else element
 
 
 def _members(element: Element, tag: str) -> Iterator[Element]:
-    """Yield the rows of a table or the cells of a row, which may be in a control."""
+    """Yield the rows of a table or the cells of a row, even inside controls."""
     for child in _shown(element):
         if child.tag == tag:
             yield child
@@ -467,25 +472,25 @@ def _members(element: Element, tag: str) -> Iterator[Element]:
 
 
 def _before(element: Element) -> str:
-    """Return the characters that an element is."""
+    """Return the characters that an element represents."""
     if element.tag == "sym" and _SYMBOL.fullmatch(code := element.get("char", "")):
         return chr(int(code, 16))
     return (element.text or "") if element.tag == "text" else _BEFORE.get(element.tag, "")
 
 
 def _placeholder(shape: Element) -> str:
-    """Return what a shape of a slide holds, as `title`; empty if the slide does not say."""
+    """Return a slide shape's placeholder type, such as `title`, or ""."""
     return _child(shape, "nvSpPr/nvPr/ph").get("type", "") if shape.tag == "sp" else ""
 
 
 def _child(element: Element, path: str) -> Element:
-    """Return an element within another one, an empty one if there is none."""
+    """Return a descendant by its path, or an empty element."""
     found = element.find(path)
     return Element(path) if found is None else found
 
 
 def _value(element: Element, path: str) -> str:
-    """Return the value of a property, empty if there is none."""
+    """Return the value of a property, or ""."""
     return _child(element, path).get("val", "")
 
 
@@ -500,7 +505,7 @@ def _number(element: Element, path: str, otherwise: int) -> int:
 
 
 def _merged(cell: Element) -> str:
-    """Return how a cell is part of another: `vMerge` of the one above it, `hMerge` of the one before it."""
+    """Return "vMerge" if the cell is merged with the one above, "hMerge" with the one before, else ""."""
     for name in ("vMerge", "hMerge"):
         mark = cell.find(f"tcPr/{name}")
         if cell.get(name) in ("1", "true") or (mark is not None and mark.get("val", "continue") == "continue"):

@@ -1,4 +1,4 @@
-"""The archive that an Office file is: its parts as trees of XML, and the relations that lead from one to another.
+"""Office files as archives: their parts as XML trees, and the relations between the parts.
 
 The file is untrusted. No part may declare a document type, so that no entity is resolved, and each part is read once:
 a thousand slides that are one part are one slide. The tags and attributes of all parts together are counted.
@@ -21,7 +21,7 @@ from orienteer.ingest.documents.read.archive import BROKEN, check_archive
 from orienteer.ingest.formats.letters import decoded
 
 MOST_MARKS = 8_000_000
-"""Tags and attributes of a file, its end tags counted. A standard of 5,000 pages has three million."""
+"""Maximum start tags, end tags and attributes of a file. A standard of 5,000 pages has three million."""
 MOST_PART = 1 << 27
 """Bytes of one part."""
 LONGEST_NAMESPACE = 1_000
@@ -29,14 +29,14 @@ LONGEST_NAMESPACE = 1_000
 
 
 class Relation(NamedTuple):
-    """Where a part leads."""
+    """A link from a part to another part or to an address."""
 
     kind: str = ""
     """The last word of its type: `header`, `hyperlink`."""
     target: str = ""
     """The name of a part."""
     address: str = ""
-    """Where else it leads, as it is written."""
+    """The external address, as written."""
 
 
 class Part(NamedTuple):
@@ -46,7 +46,7 @@ class Part(NamedTuple):
     relations: Mapping[str, Relation]
 
     def relation(self, element: Element, attribute: str = "r:id") -> Relation:
-        """Return where an attribute leads."""
+        """Return the relation that an attribute names."""
         return self.relations.get(element.get(attribute, ""), Relation())
 
 
@@ -67,12 +67,12 @@ class Package:
         return name.casefold() in self._names
 
     def part(self, name: str) -> Part:
-        """Return a part. Raises `BadInput` if it is missing, broken or too large."""
+        """Read a part. Raises `BadInput` if it is missing, broken or too large."""
         self._read.add(name.casefold())
         return Part(self._tree(name), self.relations(name))
 
     def once(self, relation: Relation) -> Part | None:
-        """Return the part that a relation leads to; None if it is read already, or broken, which is a fault."""
+        """Return the target part of a relation, or None if it was already read or is broken (added to `faults`)."""
         if not relation.target or relation.target.casefold() in self._read:
             return None
         try:
@@ -82,14 +82,14 @@ class Package:
             return None
 
     def linked(self, relations: Mapping[str, Relation], *kinds: str) -> Iterator[Part]:
-        """Yield the parts of some kinds, in the order of these; each once."""
+        """Yield the parts of these kinds, in the order of the kinds. Each is read once."""
         for kind in kinds:
             for relation in relations.values():
                 if relation.kind == kind and (part := self.once(relation)) is not None:
                     yield part
 
     def relations(self, name: str) -> dict[str, Relation]:
-        """Return where a part leads, by the id of the relation; the whole archive is the part without a name."""
+        """Return the relations of a part by their ids. The name "" means the whole archive."""
         folder, file = posixpath.split(name)
         place = posixpath.join(folder, "_rels", f"{file}.rels")
         relations = {}
@@ -123,7 +123,7 @@ class Package:
 
 @lru_cache(maxsize=10_000)
 def _local(name: str) -> str:
-    """Return a name without its namespace; one of relations has a prefix, for `id` is also an attribute of others."""
+    """Return a name without its namespace. Names of relations get the prefix `r:`, since `id` has other uses."""
     space, _, local = name.rpartition("}")
     return f"r:{local}" if space.endswith("/relationships") else local
 

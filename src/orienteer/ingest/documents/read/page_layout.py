@@ -1,239 +1,205 @@
-"""Where words stand on a page -> its lines in reading order, and its tables.
+"""The words on a page -> its lines in reading order, with its tables.
 
-Lengths are points, and y grows downwards. The order in which a program wrote the words is a strong sign: two texts side
-by side are columns if it wrote one after the other, and cells of rows if it went to and fro.
+Lengths are in points, and y grows downwards. The order in which a program wrote the words is a strong sign: of two
+texts side by side, it writes columns one after the other, and the cells of rows in turn.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import chain, pairwise
+from math import inf
+from operator import attrgetter
 from statistics import median
-from typing import NamedTuple
+from typing import TypeAlias, TypeVar
 
 WIDE = 0.9
-"""Heights of a letter that a gap between two cells has at the least; between words it is narrower."""
+"""Heights of a letter: the smallest gap between two cells. Words are closer."""
 SLACK = 3.0
 """Points that two drawn lines may be apart and still meet."""
-MOST_EDGES, MOST_CELLS = 4_000, 20_000
+MOST_EDGES, MOST_CELLS = 2_000, 20_000
 """Of one page, and of one table: a drawing has more."""
 MOST_BANDS = 200
 LONGEST_LABEL = 60
-"""Characters of a cell that several rows share, if it is said in each of them."""
+"""Characters of a cell that spans several rows and is repeated in each of them."""
 _LEAST = 3  # lines of a column, and of a table without rules
-_PROSE, _LABEL = 25, 20  # characters of a line: prose has more, the labels of a list fewer
-_ROW = re.compile(r"[\W\d]*[A-Za-z]?[\W\d]*$")  # a number, a letter, a mark
+_LABEL = 20  # characters of a line: the labels of a list have fewer
+_ROW = re.compile(r"[\W\d]*[A-Za-z]?[\W\d]*$")  # a number, a letter, a symbol
+_FULL_WIDTH = "⺀"  # the first letter of Chinese and Japanese, which have one width in all fonts
 _FROM_RIGHT = re.compile("[\u0590-\u08ff]")  # Hebrew, Arabic, Syriac, Thaana
 _ITEM = re.compile(r"(?:[•▪◦‣●○■□➢✓–—*·-]|\d{1,3}[.)]|[A-Za-z]\)|\([A-Za-z\d]{1,3}\))\s")
 
-
-class Word(NamedTuple):
-    """A word and its box."""
-
-    text: str
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-
-class Edge(NamedTuple):
-    """A drawn line, across or upright."""
-
-    is_upright: bool
-    at: float
-    begin: float
-    end: float
+Rows: TypeAlias = "list[tuple[str, ...]]"
+Font: TypeAlias = bytes | int | None
+"""Its name, or a number if it has none."""
+Strip: TypeAlias = tuple[float, float]
+"""The left and the right end of a free strip."""
+Index: TypeAlias = tuple[int, int]
+"""The row and the column of a cell."""
 
 
 @dataclass(slots=True)
-class Run:
-    """Words of one line without a wide gap, or a ruled table."""
+class Box:
+    """A rectangle; a drawn line is one without width or without height."""
 
-    words: list[Word]
-    order: int
     left: float
     top: float
     right: float
     bottom: float
-    rows: list[tuple[str, ...]] | None = None
 
     @property
     def height(self) -> float:
-        """The height of its tallest letters."""
+        """Points from its top to its bottom."""
         return self.bottom - self.top
 
-    @property
-    def text(self) -> str:
-        """Its words in the order in which they are read."""
-        words = reversed(self.words) if _is_from_right(self.words) else self.words
-        return " ".join(word.text for word in words)
-
-    def add(self, word: Word) -> None:
-        """Take a further word."""
-        self.words.append(word)
-        self.left, self.right = min(self.left, word.left), max(self.right, word.right)
-        self.top, self.bottom = min(self.top, word.top), max(self.bottom, word.bottom)
-
-
-class Cell(NamedTuple):
-    """A part of a line, far from its other parts."""
-
-    text: str
-    left: float
-    right: float
+    def is_beside(self, other: Box) -> bool:
+        """Return whether two boxes are on one line."""
+        common = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return common >= 0.5 * min(self.bottom - self.top, other.bottom - other.top)
 
 
 @dataclass(slots=True)
-class Line:
+class Word(Box):
+    """A word, or all words of a cell."""
+
+    order: int
+    """The index of its first character in the order of writing."""
+    text: str
+    font: Font = None
+
+
+@dataclass(slots=True)
+class Run(Box):
+    """Words of one line without a wide gap, or those of a table with rules."""
+
+    words: list[Word]
+    rows: Rows | None = None
+
+
+@dataclass(slots=True)
+class Line(Box):
     """A line of text with its cells, or a table."""
 
-    cells: list[Cell]
-    left: float
-    top: float
-    right: float
-    bottom: float
-    size: float
+    cells: list[Word]
+    text: str = ""
+    size: float = 0.0
     """The height of most of its letters."""
     is_code: bool = False
-    rows: list[tuple[str, ...]] | None = None
-    text: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.text = " ".join(cell.text for cell in self.cells)
+    rows: Rows | None = None
 
     @property
     def is_row(self) -> bool:
-        """Return whether its cells stand further apart than sentences do."""
+        """Return whether its cells are further apart than sentences are."""
         return any(after.left - cell.right > 1.5 * self.size for cell, after in pairwise(self.cells))
 
 
-def lines(words: Sequence[Word], edges: Sequence[Edge] = ()) -> list[list[Line]]:
-    """Return the lines of a page by columns and parts, in reading order, with its tables among them."""
-    runs, taken = [], set()
-    for rows, box, inside in ruled(words, edges):
-        taken.update(inside)
-        runs.append(Run([], min(inside), *box, rows))
-    runs += _runs([(at, word) for at, word in enumerate(words) if at not in taken])
-    regions = [_lines(region) for region in _regions(runs)]
-    return [_with_tables(region) for region in _with_code(regions)]
+_AnyBox = TypeVar("_AnyBox", bound=Box)
 
 
-def _runs(words: Iterable[tuple[int, Word]]) -> list[Run]:
-    runs: list[Run] = []
-    for order, word in words:
-        if runs and _continues(runs[-1], word):
-            runs[-1].add(word)
+def lines(words: Sequence[Word], edges: Sequence[Box] = ()) -> list[list[Line]]:
+    """Return the lines of a page by columns and bands in reading order, with its tables among them."""
+    tables = list(_ruled(words, edges))
+    taken = {word.order for table in tables for word in table.words}
+    runs = tables + _runs(word for word in words if word.order not in taken)
+    fixed = cache(partial(_fixed_fonts, words))
+    return [_with_tables(_lines(region, fixed)) for region in _regions(runs)]
+
+
+def _around(boxes: Collection[Box]) -> tuple[float, float, float, float]:
+    """Return the sides of the box around others."""
+    lefts, tops, rights, bottoms = zip(*((box.left, box.top, box.right, box.bottom) for box in boxes), strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
+
+
+def _runs(words: Iterable[Word]) -> list[Run]:
+    groups: list[list[Word]] = []
+    for word in words:
+        if groups and _continues(groups[-1][-1], word):
+            groups[-1].append(word)
         else:
-            runs.append(Run([word], order, *word[1:]))
-    return runs
+            groups.append([word])
+    return [Run(*_around(group), group) for group in groups]
 
 
-def _continues(run: Run, word: Word) -> bool:
-    last = run.words[-1]
-    height = min(last.bottom - last.top, word.bottom - word.top)
+def _continues(last: Word, word: Word) -> bool:
+    height = min(last.height, word.height)
     gap = max(word.left - last.right, last.left - word.right)  # some scripts run from the right
-    return _overlap(last.top, last.bottom, word.top, word.bottom) and -0.4 * height < gap < WIDE * height
-
-
-def _overlap(top: float, bottom: float, top2: float, bottom2: float) -> bool:
-    return min(bottom, bottom2) - max(top, top2) >= 0.5 * min(bottom - top, bottom2 - top2)
-
-
-def _is_from_right(words: Sequence[Word]) -> bool:
-    """Return whether words are of a script that runs from right to left, and stand from left to right here."""
-    return len(words) > 1 and words[0].left < words[-1].left and _is_right_to_left(words[0].text + words[-1].text)
-
-
-def _is_right_to_left(text: str) -> bool:
-    return _FROM_RIGHT.search(text) is not None
+    return last.is_beside(word) and -0.4 * height < gap < WIDE * height
 
 
 # -------------------------------------------------------------------------------------------------------- reading order
 
 
+def _apart(boxes: Iterable[_AnyBox], begin: str, end: str, heights: float) -> list[list[_AnyBox]]:
+    """Return boxes in groups with free space of so many `heights` of a box between; `begin` and `end` name sides."""
+    groups: list[list[_AnyBox]] = []
+    begins, ends, last = attrgetter(begin), attrgetter(end), -inf
+    for box in sorted(boxes, key=begins):
+        if begins(box) > last + heights * box.height:
+            groups.append([])
+        groups[-1].append(box)
+        last = max(last, ends(box))
+    return groups
+
+
 def _regions(runs: list[Run]) -> Iterator[list[Run]]:
-    """Yield the parts of a page in reading order: a part has no columns that are read one after the other."""
-    if len(runs) < 2 * _LEAST:
-        yield runs
-        return
+    """Yield the parts of a page in reading order: no part has columns to read one after the other."""
     if sides := _columns(runs):
         for side in sides:
             yield from _regions(side)
         return
-    bands = _bands(runs)
-    free, least = [_free(band) for band in bands], WIDE * median(run.height for run in runs)
+    least = WIDE * median(run.height for run in runs) if runs else 0.0
+    bands = _apart(runs, "top", "bottom", 0.2)
+    free = [_free(band, least) for band in bands]
     plain: list[Run] = []
     at = 0
     while at < len(bands):
         end = _common(free, at, least) if len(bands) <= MOST_BANDS else at + 1
-        sides = _columns([run for band in bands[at:end] for run in band]) if len(bands) > 1 else ()
-        if not sides:
+        if sides := _columns([run for band in bands[at:end] for run in band]):
+            yield from [plain] if plain else []
+            for side in sides:
+                yield from _regions(side)
+            plain, at = [], end
+        else:
             plain += bands[at]
             at += 1
-            continue
-        if plain:
-            yield plain
-            plain = []
-        for side in sides:
-            yield from _regions(side)
-        at = end
-    if plain:
-        yield plain
+    yield from [plain] if plain else []
 
 
-def _bands(runs: list[Run]) -> list[list[Run]]:
-    """Return runs parted where nothing stands across the whole width."""
-    bands: list[list[Run]] = []
-    low = 0.0
-    for run in sorted(runs, key=lambda run: run.top):
-        if not bands or run.top > low + 0.2 * run.height:
-            bands.append([])
-            low = run.bottom
-        bands[-1].append(run)
-        low = max(low, run.bottom)
-    return bands
+def _free(runs: Iterable[Run], least: float) -> list[Strip]:
+    """Return the free strips from top to bottom of `least` points, also those left and right of everything."""
+    sides = [_around(group) for group in _apart(runs, "left", "right", 0.0)]
+    ends = [-inf, *(end for left, _, right, _ in sides for end in (left, right)), inf]
+    return [(left, right) for left, right in zip(ends[::2], ends[1::2], strict=True) if right - left >= least]
 
 
-def _common(free: Sequence[Sequence[tuple[float, float]]], begin: int, least: float) -> int:
-    """Return the end of the bands from `begin` on that one strip from top to bottom parts."""
-    strips, end = free[begin], begin + 1
-    while end < len(free):
+def _common(free: Sequence[Sequence[Strip]], begin: int, least: float) -> int:
+    """Return the end of the bands from `begin` on that share a free strip between texts, of `least` points."""
+    strips = free[begin]
+    for end in range(begin + 1, len(free)):
         strips = [
-            both
+            (max(left, left2), min(right, right2))
             for left, right in strips
             for left2, right2 in free[end]
-            if (both := (max(left, left2), min(right, right2)))[1] - both[0] > least
+            if right - left2 > least and right2 - left > least
         ]
-        if not any(left > float("-inf") and right < float("inf") for left, right in strips):
-            break
-        end += 1
-    return end
-
-
-def _free(runs: Sequence[Run]) -> list[tuple[float, float]]:
-    """Return the strips from top to bottom in which nothing stands, also left and right of everything."""
-    free, right = [], float("-inf")
-    for run in sorted(runs, key=lambda run: run.left):
-        if run.left > right:
-            free.append((right, run.left))
-        right = max(right, run.right)
-    return [*free, (right, float("inf"))]
+        if not any(left > -inf and right < inf for left, right in strips):
+            return end
+    return len(free)
 
 
 def _columns(runs: list[Run]) -> tuple[list[Run], ...]:
-    """Return the runs left and right of a strip that parts two columns; empty if there is none."""
+    """Return the runs left and right of a strip between two columns; empty if there is none."""
     if len(runs) < 2 * _LEAST:
         return ()
-    least = WIDE * median(run.height for run in runs)
-    strips = sorted(_free(runs)[1:-1], key=lambda strip: strip[0] - strip[1])
-    for left, right in strips[:8]:
-        if right - left < least:
-            break
+    strips = _free(runs, WIDE * median(run.height for run in runs))
+    between = [(left, right) for left, right in strips if left > -inf and right < inf]
+    for left, right in sorted(between, key=lambda strip: strip[0] - strip[1])[:8]:
         sides = [run for run in runs if run.right <= left], [run for run in runs if run.left >= right]
         if _are_columns(*sides):
             return sides
@@ -241,39 +207,36 @@ def _columns(runs: list[Run]) -> tuple[list[Run], ...]:
 
 
 def _are_columns(left: list[Run], right: list[Run]) -> bool:
-    """Return whether what stands left of a strip is read before what stands right of it, not row by row."""
-    if any(run.rows for run in (*left, *right)) and min(len(left), len(right)) == 1:
-        return False
+    """Return whether the text left of a strip is read before the text right of it, not row by row."""
     sides = [_rows(left), _rows(right)]
     fewest = min(map(len, sides))
     if fewest < _LEAST:
         return False
-    order = sorted([(run.order, False) for run in left] + [(run.order, True) for run in right])
+    order = sorted((run.words[0].order, side) for side, runs in enumerate((left, right)) for run in runs)
     changes = sum(side != side2 for (_, side), (_, side2) in pairwise(order))
+    if changes > 1 + 0.25 * fewest:
+        return False
     letters = [sum(len(word.text) + 1 for run in side for word in run.words) for side in (left, right)]
     lengths = [count / len(rows) for count, rows in zip(letters, sides, strict=True)]
-    tops = sorted(row[0].bottom for row in sides[0])
-    height = median(run.height for run in left)
-    aligned = sum(_is_near(tops, row[0].bottom, 0.25 * height) for row in sides[1])
-    is_aligned = aligned >= 0.8 * fewest
-    if changes > 1 + 0.25 * fewest:
-        return min(lengths) >= _PROSE and aligned < 0.3 * fewest
-    labels = [sum(_ROW.match(run.text) is not None for run in side) >= 0.7 * len(side) for side in (left, right)]
+    step = 0.25 * median(run.height for run in left)
+    near = {round(row[0].bottom / step) + more for row in sides[0] for more in (-1, 0, 1)}
+    aligned = sum(round(row[0].bottom / step) in near for row in sides[1])
+    labels = [
+        sum(_ROW.match(_text(run.words)) is not None for run in side) >= 0.7 * len(side) for side in (left, right)
+    ]
     is_list = min(lengths) < _LABEL and max(lengths) >= 2 * min(lengths)
-    return not (is_aligned and (any(labels) or is_list))
+    return not (aligned >= 0.8 * fewest and (any(labels) or is_list))
 
 
-def _is_near(sorted_numbers: Sequence[float], number: float, most: float) -> bool:
-    at = bisect_left(sorted_numbers, number - most)
-    return at < len(sorted_numbers) and sorted_numbers[at] <= number + most
+# ---------------------------------------------------------------------------------------------------------------- lines
 
 
 def _rows(runs: Iterable[Run]) -> list[list[Run]]:
-    """Return runs by the lines that they stand on, from top to bottom."""
+    """Return runs by their lines, from top to bottom."""
     rows: list[list[Run]] = []
     widest: Run | None = None
     for run in sorted(runs, key=lambda run: run.top + run.bottom):
-        if widest is None or not _overlap(widest.top, widest.bottom, run.top, run.bottom) or run.rows or widest.rows:
+        if widest is None or not widest.is_beside(run) or run.rows or widest.rows:
             rows.append([])
             widest = run
         rows[-1].append(run)
@@ -282,82 +245,63 @@ def _rows(runs: Iterable[Run]) -> list[list[Run]]:
     return rows
 
 
-def _lines(runs: list[Run]) -> list[tuple[Line, list[Run]]]:
-    """Return runs as lines, each with its cells and the words of each."""
+def _lines(runs: list[Run], fixed: Callable[[], Collection[Font]]) -> list[Line]:
+    """Return the lines of a region. `fixed` returns the fonts of code, whose lines keep their spaces."""
+    margin = min(run.left for run in runs)
     found = []
     for row in _rows(runs):
-        row.sort(key=lambda run: run.left)
-        cells = [row[0]]
-        for run in row[1:]:
-            if run.left - cells[-1].right < WIDE * min(run.height, cells[-1].height):
-                for word in run.words:
-                    cells[-1].add(word)
+        if row[0].rows:
+            found.append(Line(*_around(row), [], rows=row[0].rows))
+            continue
+        cells: list[list[Word]] = []
+        for run in sorted(row, key=attrgetter("left")):
+            last = Box(*_around(cells[-1])) if cells else run
+            if cells and run.left - last.right < WIDE * min(run.height, last.height):
+                cells[-1] += run.words
             else:
-                cells.append(run)
-        parts = [Cell(cell.text, cell.left, cell.right) for cell in cells]
-        if _is_right_to_left(parts[0].text) and _is_right_to_left(parts[-1].text):
-            parts.reverse()
-        largest = max(cells, key=lambda cell: cell.right - cell.left)
-        box = min(run.left for run in row), min(run.top for run in row), max(run.right for run in row)
-        bottom, rows = max(run.bottom for run in row), row[0].rows
-        size = median(word.bottom - word.top for word in largest.words) if largest.words else 0.0
-        found.append((Line(parts, *box, bottom, size, rows=rows), cells))
+                cells.append([*run.words])
+        words = [word for cell in cells for word in cell]
+        line = Line(*_around(row), [Word(*_around(cell), cell[0].order, _text(cell)) for cell in cells])
+        if all(_FROM_RIGHT.search(cell.text) for cell in (line.cells[0], line.cells[-1])):
+            line.cells.reverse()
+        line.size = median(word.height for word in max(cells, key=lambda cell: cell[-1].right - cell[0].left))
+        is_more = len(words) > 1 or (bool(found) and found[-1].is_code)  # a single word may end a paragraph
+        line.is_code = is_more and _is_code(words, fixed)
+        line.text = _spaced(words, margin) if line.is_code else " ".join(cell.text for cell in line.cells)
+        found.append(line)
     return found
 
 
-# ----------------------------------------------------------------------------------------------------------------- code
+def _text(words: Sequence[Word]) -> str:
+    """Return words in the order of reading: a script from right to left may be written from left to right."""
+    is_turned = len(words) > 1 and words[0].left < words[-1].left and _FROM_RIGHT.search(words[0].text + words[-1].text)
+    return " ".join(word.text for word in (reversed(words) if is_turned else words))
 
 
-def _with_code(regions: list[list[tuple[Line, list[Run]]]]) -> list[list[Line]]:
-    """Mark the lines whose letters are all of one width, as programs and printouts have; they keep their spaces."""
-    widths: Counter[float] = Counter()
-    for region in regions:
-        for _, cells in region:
-            parts = [word for cell in cells for word in cell.words]
-            text = "".join(word.text for word in parts)  # digits are of one width in most fonts
-            if len(parts) > 1 and len(text) > 7 and any(map(str.isalpha, text)) and (width := _width(parts)):
-                widths[round(width, 1)] += 1
-    known = {width for width, count in widths.items() if count > 1}
-    for region in regions if known else ():
-        left = min(line.left for line, _ in region)
-        for line, cells in region:
-            width = _width([word for cell in cells for word in cell.words])
-            if width and any(abs(width - one) <= 0.06 for one in known):
-                line.is_code = True
-                line.text = _spaced(cells, left, width)
-        _leave_single_words([line for line, _ in region])
-    return [[line for line, _ in region] for region in regions]
+def _fixed_fonts(words: Iterable[Word]) -> set[Font]:
+    """Return the fonts whose letters have one width, as in programs and printouts. A font may come in several sizes."""
+    widths: dict[Font, list[float]] = defaultdict(list)
+    distinct = {(word.font, word.text): word for word in words if len(word.text) > 1 and word.text[0].isalpha()}
+    for word in distinct.values():
+        width = (word.right - word.left) / len(word.text)
+        widths[word.font].append(width if word.text[0] < _FULL_WIDTH else 0.0)
+    usual = {font: median(found) for font, found in widths.items()}
+    near = {font: sum(abs(one - usual[font]) < 0.015 * usual[font] for one in found) for font, found in widths.items()}
+    return {font for font, count in near.items() if count >= 1.5 + 0.4 * len(widths[font])}  # of three words, all
 
 
-def _leave_single_words(region: Sequence[Line]) -> None:
-    """Take single words for code only beside more of it: the letters of one word may have one width by chance."""
-    beside: set[int] = set()
-    for ordered in (region, region[::-1]):
-        is_beside = False
-        for line in ordered:
-            is_single = line.is_code and " " not in line.text.strip()
-            is_beside = line.is_code and (is_beside or not is_single)
-            beside.update([id(line)] if is_beside else [])
-    for line in region:
-        if line.is_code and id(line) not in beside:
-            line.is_code, line.text = False, line.text.strip()
-
-
-def _width(words: Sequence[Word]) -> float:
-    """Return the width of a letter if all letters of some words have the same, else 0."""
-    if not words:  # a table
-        return 0.0
+def _is_code(words: Sequence[Word], fixed: Callable[[], Collection[Font]]) -> bool:
+    """Return whether the letters of all words have one width, in fonts where that is no chance."""
     widths = [(word.right - word.left) / len(word.text) for word in words]
-    low, high = min(widths), max(widths)
-    height = max(word.bottom - word.top for word in words)
-    is_one = high - low <= 0.015 * high and 0.38 * height <= low <= 0.8 * height
-    return low if is_one else 0.0
+    return 0 < max(widths) <= 1.02 * min(widths) and all(word.font in fixed() for word in words)
 
 
-def _spaced(cells: Sequence[Run], left: float, width: float) -> str:
+def _spaced(words: Sequence[Word], margin: float) -> str:
+    """Return words of one width with the spaces between them, from the left margin of their text on."""
+    width = median((word.right - word.left) / len(word.text) for word in words)
     text = ""
-    for word in sorted((word for cell in cells for word in cell.words), key=lambda word: word.left):
-        at = round((word.left - left) / width)
+    for word in sorted(words, key=attrgetter("left")):
+        at = round((word.left - margin) / width)
         text += " " * max(min(at - len(text), 200), 1 if text else 0) + word.text
     return text
 
@@ -365,183 +309,134 @@ def _spaced(cells: Sequence[Run], left: float, width: float) -> str:
 # --------------------------------------------------------------------------------------------------------------- tables
 
 
+def _grid(
+    words: Iterable[Word], lefts: Sequence[float], tops: Sequence[float], whole: Mapping[Index, Index]
+) -> tuple[Rows, list[Word]]:
+    """Return the rows of a table between these sides, and its words; empty without two rows and two columns.
+
+    `whole` has the first cell of each that is part of a larger one. The text of a cell that spans several rows is
+    repeated in each of them, if it is short.
+    """
+    inside: dict[Index, list[Word]] = defaultdict(list)
+    for word in words:
+        row = bisect_right(tops, (word.top + word.bottom) / 2) - 1
+        column = bisect_right(lefts, min(word.left + word.height / 2, (word.left + word.right) / 2)) - 1
+        if 0 <= row < len(tops) - 1 and 0 <= column < len(lefts) - 1:
+            inside[whole.get((row, column), (row, column))].append(word)
+    texts = {place: _of_cell(found) for place, found in inside.items()}
+    rows, columns = sorted({row for row, _ in texts}), sorted({column for _, column in texts})
+    if min(len(rows), len(columns)) < 2:
+        return [], []
+
+    def text(row: int, column: int) -> str:
+        first = whole.get((row, column), (row, column))
+        text = texts.get(first, "")
+        return text if first == (row, column) or (first[1] == column and len(text) <= LONGEST_LABEL) else ""
+
+    return [tuple(text(row, column) for column in columns) for row in rows], [*chain(*inside.values())]
+
+
+def _of_cell(words: Sequence[Word]) -> str:
+    rows = _rows(_runs(words))
+    return joined(" ".join(_text(run.words) for run in sorted(row, key=attrgetter("left"))) for row in rows)
+
+
 def _with_tables(region: list[Line]) -> list[Line]:
-    """Return lines, those put together whose cells stand in three columns or more."""
+    """Return lines, those as one table whose cells make three columns or more."""
     found: list[Line] = []
     waiting: list[Line] = []
     for line in region:
         is_cells = len(line.cells) > 1 and not line.is_code
         is_more = bool(waiting) and len(line.cells) == 1 and line.left > waiting[-1].cells[0].right
-        if not (is_cells or is_more):
+        if is_cells or is_more:
+            waiting.append(line)
+        else:
             found += [*_table(waiting), line]
             waiting = []
-        else:
-            waiting.append(line)
     return found + _table(waiting)
 
 
 def _table(waiting: list[Line]) -> list[Line]:
-    """Return lines as one table if their cells stand in three columns or more."""
+    """Return lines as one table if their cells make three columns or more."""
     cells = [cell for line in waiting for cell in line.cells]
     if len(waiting) < _LEAST or sum(len(cell.text) for cell in cells) > 40 * len(cells):
         return waiting
     height = median(line.size for line in waiting)
-    begins, right = [], float("-inf")
-    for cell in sorted(cells, key=lambda cell: cell.left):
-        if cell.left > right + 0.3 * height:
-            begins.append(cell.left)
-        right = max(right, cell.right)
-    if len(begins) < _LEAST or len(cells) < 0.5 * len(begins) * len(waiting):
+    lefts = [min(cell.left for cell in group) for group in _apart(cells, "left", "right", 0.3)]
+    if len(lefts) < _LEAST or len(cells) < 0.5 * len(lefts) * len(waiting):
         return waiting
-    rows: list[list[str]] = []
-    low = waiting[0].top
+    tops: list[float] = []
+    above: set[int] = set()
+    low = -inf
     for line in waiting:
-        row = [""] * len(begins)
-        for cell in line.cells:
-            at = bisect_right(begins, cell.left) - 1
-            row[at] = f"{row[at]} {cell.text}".strip()
-        is_more = bool(rows) and not row[0] and line.top - low < 0.5 * height
-        if is_more and all(above or not cell for above, cell in zip(rows[-1], row, strict=True)):
-            rows[-1] = [joined([above, cell]) for above, cell in zip(rows[-1], row, strict=True)]
-        else:
-            rows.append(row)
+        columns = {bisect_right(lefts, cell.left) for cell in line.cells}
+        if not (1 not in columns and line.top - low < 0.5 * height and columns <= above):  # else it goes on
+            tops.append(line.top)
+            above = set()
+        above |= columns
         low = line.bottom
-    if len(rows) < 2:
-        return waiting
-    box = min(line.left for line in waiting), waiting[0].top, max(line.right for line in waiting), waiting[-1].bottom
-    return [Line([], *box, height, rows=[tuple(row) for row in rows])]
+    rows, _ = _grid(cells, [*lefts, inf], [*tops, inf], {})
+    return [Line(*_around(waiting), [], size=height, rows=rows)] if rows else waiting
 
 
-def ruled(
-    words: Sequence[Word], edges: Sequence[Edge]
-) -> Iterator[tuple[list[tuple[str, ...]], tuple[float, float, float, float], list[int]]]:
-    """Yield the tables that drawn lines make: the rows, the box, and which of the words are in it.
-
-    A cell that spans several rows is said in each of them, if it is short.
-    """
-    for upright, across in _meshes(edges):
-        lefts, tops = _merged([edge.at for edge in upright]), _merged([edge.at for edge in across])
-        for begin, end in ((edge.begin, edge.end) for edge in across):  # many tables have no line at their sides
-            lefts = lefts if any(abs(begin - one) <= SLACK for one in lefts) or begin > lefts[0] else [begin, *lefts]
-            lefts = lefts if any(abs(end - one) <= SLACK for one in lefts) or end < lefts[-1] else [*lefts, end]
-        for begin, end in ((edge.begin, edge.end) for edge in upright):
-            tops = tops if any(abs(begin - one) <= SLACK for one in tops) or begin > tops[0] else [begin, *tops]
-            tops = tops if any(abs(end - one) <= SLACK for one in tops) or end < tops[-1] else [*tops, end]
-        columns, rows = len(lefts) - 1, len(tops) - 1
-        if columns < 2 or rows < 2 or columns * rows > MOST_CELLS:
+def _ruled(words: Sequence[Word], edges: Sequence[Box]) -> Iterator[Run]:
+    """Yield the tables between drawn lines."""
+    for mesh in _meshes(edges):
+        upright, across = [edge for edge in mesh if edge.height], [edge for edge in mesh if not edge.height]
+        if min(len(upright), len(across)) < 2:
             continue
-        first = _spans(upright, across, lefts, tops)
-        inside: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for at, word in enumerate(words):
-            column = bisect_right(lefts, (word.left + word.right) / 2) - 1
-            row = bisect_right(tops, (word.top + word.bottom) / 2) - 1
-            if 0 <= column < columns and 0 <= row < rows:
-                inside[first[row, column]].append(at)
-        if len({row for row, _ in inside}) < 2 or len({column for _, column in inside}) < 2:
+        left, top, right, bottom = box = _around(mesh)  # many tables have no line at their sides
+        lefts = _merged([left, right, *(edge.left for edge in upright)])
+        tops = _merged([top, bottom, *(edge.top for edge in across)])
+        if min(len(lefts), len(tops)) < 3 or len(lefts) * len(tops) > MOST_CELLS:
             continue
-        texts = {place: _cell([words[at] for at in found]) for place, found in inside.items()}
-        used = sorted({column for _, column in texts})
-        grid = [
-            tuple(_said(texts.get(first[row, column], ""), first[row, column], (row, column)) for column in used)
-            for row in range(rows)
-        ]
-        own = {row for row, _ in texts}  # others only go on with what stands above
-        kept = [row for at, row in enumerate(grid) if at in own and any(row)]
-        yield kept, (lefts[0], tops[0], lefts[-1], tops[-1]), [at for found in inside.values() for at in found]
+        rows, inside = _grid(words, lefts, tops, _whole(upright, across, lefts, tops))
+        if rows:
+            yield Run(*box, sorted(inside, key=attrgetter("order")), rows)
 
 
-def _said(text: str, first: tuple[int, int], place: tuple[int, int]) -> str:
-    """Return what a cell says that begins at `first` and goes on at `place`."""
-    return text if first == place or (first[1] == place[1] and len(text) <= LONGEST_LABEL) else ""
+def _meshes(edges: Sequence[Box]) -> Iterator[list[Box]]:
+    """Yield the drawn lines that cross or meet one another, directly or by others."""
+    waiting = list(edges) if len(edges) <= MOST_EDGES else []
+    while waiting:
+        mesh = [waiting.pop(0)]
+        for one in mesh:  # it grows
+            left, top, right, bottom = one.left - SLACK, one.top - SLACK, one.right + SLACK, one.bottom + SLACK
+            is_upright, near, waiting = one.height > 0, waiting, []
+            for edge in near:
+                meets = edge.left <= right and left <= edge.right and edge.top <= bottom and top <= edge.bottom
+                (mesh if meets and (edge.height > 0) != is_upright else waiting).append(edge)
+        yield mesh
 
 
-def _cell(words: list[Word]) -> str:
-    return joined([" ".join(run.text for run in sorted(row, key=_left)) for row in _rows(_runs(enumerate(words)))])
-
-
-def _left(run: Run) -> float:
-    return run.left
-
-
-def _spans(
-    upright: list[Edge], across: list[Edge], lefts: list[float], tops: list[float]
-) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return for each cell the first one that no line parts from it."""
-    walls = [_covers(upright, lefts), _covers(across, tops)]
-    first: dict[tuple[int, int], tuple[int, int]] = {}
+def _whole(upright: list[Box], across: list[Box], lefts: Sequence[float], tops: Sequence[float]) -> dict[Index, Index]:
+    """Return for each cell the first cell that no line separates from it."""
+    walls = [[edge for edge in upright if abs(edge.left - at) <= SLACK] for at in lefts]
+    floors = [[edge for edge in across if abs(edge.top - at) <= SLACK] for at in tops]
+    whole: dict[Index, Index] = {}
     for row, (top, bottom) in enumerate(pairwise(tops)):
         for column, (left, right) in enumerate(pairwise(lefts)):
             place = row, column
-            if column and not _is_wall(walls[0][column], (top + bottom) / 2):
-                place = first[row, column - 1]
-            elif row and not _is_wall(walls[1][row], (left + right) / 2):
-                place = first[row - 1, column]
-            first[row, column] = place
-    return first
+            if column and not any(edge.top <= (top + bottom) / 2 <= edge.bottom for edge in walls[column]):
+                place = whole[row, column - 1]
+            elif row and not any(edge.left <= (left + right) / 2 <= edge.right for edge in floors[row]):
+                place = whole[row - 1, column]
+            whole[row, column] = place
+    return whole
 
 
-def _covers(edges: list[Edge], places: list[float]) -> list[list[tuple[float, float]]]:
-    covers: list[list[tuple[float, float]]] = [[] for _ in places]
-    for edge in edges:
-        at = min(range(len(places)), key=lambda at: abs(places[at] - edge.at))
-        covers[at].append((edge.begin, edge.end))
-    return covers
-
-
-def _is_wall(covers: Iterable[tuple[float, float]], at: float) -> bool:
-    return any(begin <= at <= end for begin, end in covers)
-
-
-def _merged(places: Iterable[float]) -> list[float]:
-    """Return places in order, those within `SLACK` as one."""
-    found: list[float] = []
-    for place in sorted(places):
-        if not found or place - found[-1] > SLACK:
-            found.append(place)
-    return found
-
-
-def _meshes(edges: Sequence[Edge]) -> Iterator[tuple[list[Edge], list[Edge]]]:
-    """Yield the upright and the other edges that hang together, two of each at the least."""
-    if len(edges) > MOST_EDGES:
-        return
-    upright = [edge for edge in edges if edge.is_upright]
-    across = sorted((edge for edge in edges if not edge.is_upright), key=lambda edge: edge.at)
-    places = [edge.at for edge in across]
-    root = list(range(len(across)))
-
-    def top(at: int) -> int:
-        while root[at] != at:
-            root[at] = at = root[root[at]]
-        return at
-
-    def meets(edge: Edge) -> list[int]:
-        near = range(bisect_left(places, edge.begin - SLACK), bisect_right(places, edge.end + SLACK))
-        return [at for at in near if across[at].begin - SLACK <= edge.at <= across[at].end + SLACK]
-
-    met = [(edge, crossed[0]) for edge in upright if (crossed := meets(edge)) and _join(root, top, crossed)]
-    meshes: dict[int, tuple[list[Edge], list[Edge]]] = defaultdict(lambda: ([], []))
-    for edge, at in met:
-        meshes[top(at)][0].append(edge)
-    for at, edge in enumerate(across):
-        if top(at) in meshes:
-            meshes[top(at)][1].append(edge)
-    yield from (mesh for mesh in meshes.values() if min(map(len, mesh)) > 1)
-
-
-def _join(root: list[int], top: Callable[[int], int], crossed: Sequence[int]) -> bool:
-    for at in crossed:
-        root[top(at)] = top(crossed[0])
-    return True
+def _merged(numbers: Iterable[float]) -> list[float]:
+    """Return numbers in order, without those within `SLACK` of the one before."""
+    return [number for before, number in pairwise([-inf, *sorted(numbers)]) if number - before > SLACK]
 
 
 # ----------------------------------------------------------------------------------------------------------- paragraphs
 
 
-def joined(texts: Iterable[str], *, known: Callable[[str], bool] | None = None) -> str:
-    """Return lines as one text; a word parted by a hyphen is put together.
+def joined(texts: Iterable[str], known: Collection[str] | None = None) -> str:
+    """Return lines as one text, with the words joined that a hyphen divides between lines.
 
-    `known` tells whether a word stands elsewhere in the document: it decides between `well-known` and `wellknown`.
+    `known`, the other words of the document, case-folded, decides between `well-known` and `wellknown`.
 
     >>> joined(["the com-", "puter", "of Smith-", "Jones"])
     'the computer of Smith-Jones'
@@ -552,8 +447,9 @@ def joined(texts: Iterable[str], *, known: Callable[[str], bool] | None = None) 
             whole = f"{whole} {text}" if whole and text and not _is_solid(whole[-1], text[0]) else whole + text
             continue
         is_hyphen = not more[0][0].islower() and not (parted[1] + more[0]).isupper()
-        if known is not None and known(parted[0] + more[0]) != known(parted[1] + more[0]):
-            is_hyphen = known(parted[0] + more[0])
+        hyphened, plain = (parted[0] + more[0]).casefold(), (parted[1] + more[0]).casefold()
+        if known is not None and (hyphened in known) != (plain in known):
+            is_hyphen = hyphened in known
         whole = whole + text if is_hyphen else whole[:-1] + text
     return whole
 
@@ -563,12 +459,12 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def _is_solid(last: str, first: str) -> bool:
-    """Return whether a script without spaces goes on at a line's end."""
-    return min(last, first) >= "⺀" and max(last, first) < "가" and last.isalpha() and first.isalpha()
+    """Return whether a line ends and the next begins in a script without spaces."""
+    return min(last, first) >= _FULL_WIDTH and max(last, first) < "가" and last.isalpha() and first.isalpha()
 
 
 def paragraphs(region: Sequence[Line]) -> Iterator[list[Line]]:
-    """Yield the lines of a part of a page by paragraphs."""
+    """Yield the lines of a region by paragraphs."""
     usual = _usual(region, is_code=False), _usual(region, is_code=True)
     right = max((line.right for line in region), default=0.0)
     paragraph: list[Line] = []
@@ -583,7 +479,7 @@ def paragraphs(region: Sequence[Line]) -> Iterator[list[Line]]:
 
 
 def _usual(region: Sequence[Line], *, is_code: bool) -> float:
-    """Return how far one line of a paragraph, or of code, is usually below the other."""
+    """Return the usual distance of one line of a paragraph, or of code, from the next."""
     pairs = [
         (line, below.top - line.top) for line, below in pairwise(region) if line.is_code == is_code == below.is_code
     ]
@@ -594,7 +490,7 @@ def _usual(region: Sequence[Line], *, is_code: bool) -> float:
 
 
 def _begins(paragraph: Sequence[Line], line: Line, after: Line | None, usual: float, right: float) -> bool:
-    """Return whether a line begins a paragraph after others."""
+    """Return whether a line begins a new paragraph after the lines of one."""
     last, size = paragraph[-1], line.size
     step = line.top - last.top
     if line.is_code and last.is_code:
@@ -603,7 +499,7 @@ def _begins(paragraph: Sequence[Line], line: Line, after: Line | None, usual: fl
         return True
     if _ITEM.match(line.text) or line.is_row or (last.is_row and line.left <= last.left + size):
         return True
-    if paragraph[0].is_row and line.left > paragraph[0].cells[1].left - size:  # it goes on in its column
+    if paragraph[0].is_row and line.left > paragraph[0].cells[1].left - size:  # the text of its column continues
         return False
     if (
         (is_short := last.right < right - 0.25 * (right - last.left))

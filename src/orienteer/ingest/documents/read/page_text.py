@@ -1,17 +1,18 @@
-"""The lines of all pages of a document -> its blocks: paragraphs beneath their headings, tables, contents.
+"""The lines of all pages of a document -> its blocks: paragraphs under their headings, tables, contents.
 
-Only the whole document shows what is furniture of its pages, how large its letters usually are, and which words it has.
+Only the whole document shows which lines its pages repeat, the usual size of its letters, and its words.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby, islice, pairwise
+from math import inf
 from textwrap import dedent
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 from unicodedata import normalize
 
 from orienteer.ingest.documents.read.blocks import Block, Grid, Place, Prose
@@ -22,17 +23,15 @@ LARGE = 1.2
 """Times that the letters of a title are larger than most others on its page; those of a heading, `LARGER` times."""
 LARGER = 1.12
 FEWEST_LETTERS = 4
-"""Of a title: less is a number or an initial."""
+"""Of a title: a shorter one is a number or an initial."""
 FEWEST_PAGES = 3
-"""Pages that say the same at their edge: it is a header or a footer."""
+"""Pages with the same line at their edge: it is a header or a footer."""
 _APART = 0.6  # heights of a letter between the text of a page and its header or footer
 _EDGE = 3  # lines at the top and at the bottom of a page that may be its header or footer
-_MOST_LEVELS = 5
 _MOST_ENTRIES = 300  # of an outline that lead to one page
 _LONGEST_HEADING, _MOST_HEADING_LINES = 150, 3
 _LEADER = re.compile(r"(?:\s?\.){4,}\s*(?=[\divxlc]+\W*$)|\s?[·…_]{3,}\s*(?=[\divxlc]+\W*$)", re.IGNORECASE)
 """The dots of `Mooring fees ........ 12`."""
-_NUMBER_AT_END = re.compile(r"\s[\divxlc]+$", re.IGNORECASE)
 _PLACES = re.compile(r"^[^.!?]{1,80}?[,\s]\s*\d{1,4}(?:\s*[-–]\s*\d{1,4})?(?:,\s*\d{1,4}(?:\s*[-–]\s*\d{1,4})?)*,?$")
 """`mooring, 12, 45-47`"""
 _INDEX_LINES = 10
@@ -41,46 +40,44 @@ _NUMBER = re.compile(r"\b(?:[0-9]{1,5}|[ivxl]{1,7})\b", re.IGNORECASE)
 _MOST_NUMBERS = 4  # of a header or a footer
 _DIGITS = "0123456789"
 _A_WORD = re.compile(r"[^\W\d_]{3}")
-_COMBINING = {
-    "`": "\u0300",
-    "´": "\u0301",
-    "¨": "\u0308",
-    "ˆ": "\u0302",
-    "˜": "\u0303",
-    "ˇ": "\u030c",
-    "˝": "\u030b",
-    "¸": "\u0327",
-    "˚": "\u030a",
-}
+_COMBINING = dict(zip("`´¨ˆ˜ˇ˝¸˚", "\u0300\u0301\u0308\u0302\u0303\u030c\u030b\u0327\u030a", strict=True))
 _ACCENT = re.compile(r"(?<=[^\W\d_])([´`¨ˆ˜ˇ˝˚¸])([A-Za-zı])")
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 
 
-class Entry(NamedTuple):
-    """An entry of a document's outline."""
+class Heading(NamedTuple):
+    """A heading, or an entry of a document's outline; level 0 is the highest."""
 
     level: int
     title: str
     page: int
-    top: float | None
-    """Where on the page it leads to, if the outline says so."""
+    top: float | None = None
+    """Where on the page an entry leads to, or None if the outline does not say."""
 
 
 @dataclass(slots=True)
 class PageLines:
-    """What stands on one page."""
+    """The text of one page."""
 
     number: int
     regions: list[list[Line]]
     turned: list[list[Line]] = field(default_factory=list)
-    """Text that stands at another angle than most."""
+    """Text at another angle than most."""
     remarks: list[str] = field(default_factory=list)
     """Values of form fields, and comments."""
+    is_picture: bool = False
+    """The page has pictures alone."""
+    is_unknown: bool = False
+    """The file does not say what most letters of the page are."""
 
     @property
     def lines(self) -> list[Line]:
-        """All lines that stand as most do."""
+        """All lines of `regions`."""
         return [line for region in self.regions for line in region]
+
+
+_Parts: TypeAlias = dict[int, "list[Line | Heading]"]
+"""What replaces a line: headings, and the line if it is not one. The key is the line's id."""
 
 
 def largest_line(page: PageLines) -> str:
@@ -93,90 +90,67 @@ def largest_line(page: PageLines) -> str:
     return title if FEWEST_LETTERS <= len(title) <= LONGEST and not is_generic(title) else ""
 
 
-def blocks(pages: Sequence[PageLines], outline: Sequence[Entry], title: str) -> Iterator[Block]:
-    """Yield the blocks of a document; what its pages repeat at their edges is there once."""
+def blocks(pages: Sequence[PageLines], outline: Sequence[Heading], title: str) -> Iterator[Block]:
+    """Yield the blocks of a document; a line that its pages repeat at their edges is kept once."""
     titles = {_folded(entry.title) for entry in outline} - {""}
     furniture = _furniture(pages, titles)
     known = _vocabulary(pages)
-    marks = _of_outline(pages, outline, furniture) if outline else _of_letters(pages, furniture, title)
-    path = _Path()
-    is_index = False
-    for page in pages:
-        path.page = page.number
-        lines = [line for line in page.lines if id(line) not in furniture]
-        is_index = _is_index(lines, is_late=is_index or page.number > 0.7 * pages[-1].number)
-        is_contents = is_index or _is_contents(lines, titles)
-        for region in (*page.regions, *page.turned):
-            part: list[Line] = []
-            for line in region:
-                if id(line) in furniture:
-                    continue
-                if (mark := marks.get(id(line))) is not None:
-                    yield from path.blocks(_blocks(part, path.place, known, is_contents=is_contents))
-                    part = []
-                    for level, heading in mark.headings:
-                        yield from path.begin(level, heading)
-                    if mark.is_heading:
-                        continue
-                part.append(line)
-            yield from path.blocks(_blocks(part, path.place, known, is_contents=is_contents))
-        yield from path.blocks(Prose(remark, path.place) for remark in page.remarks)
-    yield from path.end(0)
-
-
-@dataclass(slots=True)
-class _Path:
-    """The headings above a place. One that nothing stands beneath becomes a paragraph, for else it would be lost."""
-
-    page: int = 1
-    _headings: list[tuple[int, str]] = field(default_factory=list)
-    _is_bare: bool = False
-
-    @property
-    def place(self) -> Place:
-        return Place(tuple(heading for _, heading in self._headings), self.page)
-
-    def begin(self, level: int, heading: str) -> Iterator[Block]:
-        """Go beneath a heading."""
-        yield from self.end(level)
-        self._headings.append((level, heading))
-        self._is_bare = True
-
-    def end(self, level: int) -> Iterator[Block]:
-        """Leave all headings of a level and below."""
-        while self._headings and self._headings[-1][0] >= level:
-            _, heading = self._headings.pop()
-            if self._is_bare:
-                yield Prose(heading, self.place)
-            self._is_bare = False
-
-    def blocks(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """Yield what stands here."""
-        for block in blocks:
-            self._is_bare = False
-            yield block
-
-
-def _blocks(lines: list[Line], place: Place, known: Callable[[str], bool], *, is_contents: bool) -> Iterator[Block]:
-    navigation = Place(place.headings, place.page, is_navigation=True)
-    for kind, group in groupby(lines, key=lambda line: "table" if line.rows else is_contents or _is_entry(line)):
-        part = list(group)
-        if kind == "table":
-            for header, *rows in (line.rows for line in part if line.rows):
-                yield Grid(tuple(_clean(cell) for cell in header), [tuple(map(_clean, row)) for row in rows], place)
-        elif is_contents or (kind and len(part) > 2):
-            yield Prose("\n".join(_clean(_LEADER.sub(" … ", line.text)) for line in part), navigation)
+    pages = [
+        replace(page, regions=[[line for line in region if id(line) not in furniture] for region in page.regions])
+        for page in pages
+    ]
+    parts = _of_outline(pages, outline) if outline else _of_letters(pages, title)
+    path: list[Heading] = []
+    for item, after in pairwise([*_items(pages, parts, titles, known), Heading(0, "", 0)]):
+        if isinstance(item, Heading):
+            path = [heading for heading in path if heading.level < item.level]
+            if isinstance(after, Heading) and after.level <= item.level:  # without text under it, it would be lost
+                yield Prose(item.title, Place(tuple(heading.title for heading in path), item.page))
+            path.append(item)
         else:
-            for paragraph in paragraphs(part):
-                if paragraph[0].is_code:
-                    text = dedent("\n".join(_clean(line.text) for line in paragraph))
-                    yield Prose(text, place, is_code=True)
+            yield replace(item, place=replace(item.place, headings=tuple(heading.title for heading in path)))
+
+
+def _items(
+    pages: Sequence[PageLines], parts: _Parts, titles: set[str], known: Collection[str]
+) -> Iterator[Block | Heading]:
+    """Yield the headings of a document, and its blocks without theirs."""
+    for page in pages:
+        is_contents = _leads_elsewhere(page.lines, titles, is_late=page.number > 0.7 * pages[-1].number)
+        for region in (*page.regions, *page.turned):
+            items = [item for line in region for item in parts.get(id(line), [line])]
+            for kind, group in groupby(items, key=lambda item: _kind(item, is_contents=is_contents)):
+                part, place = list(group), Place((), page.number)
+                lines = [item for item in part if isinstance(item, Line)]
+                if kind == "heading":
+                    yield from (item for item in part if isinstance(item, Heading))
+                elif kind == "table":
+                    for header, *rows in ([tuple(map(_clean, row)) for row in line.rows or ()] for line in lines):
+                        yield Grid(header, rows, place)
+                elif kind == "entry" and (is_contents or len(part) > 2):
+                    text = "\n".join(_clean(_LEADER.sub(" … ", line.text)) for line in lines)
+                    yield Prose(text, replace(place, is_navigation=True))
                 else:
-                    yield Prose(_clean(joined((line.text for line in paragraph), known=known)), place)
+                    yield from _blocks(lines, place, known)
+        yield from (Prose(remark, Place((), page.number)) for remark in page.remarks)
+
+
+def _kind(item: Line | Heading, *, is_contents: bool) -> str:
+    if isinstance(item, Heading):
+        return "heading"
+    return "table" if item.rows else "entry" if is_contents or _LEADER.search(item.text) else "text"
+
+
+def _blocks(lines: Sequence[Line], place: Place, known: Collection[str]) -> Iterator[Block]:
+    for paragraph in paragraphs(lines):
+        if paragraph[0].is_code:
+            yield Prose(dedent("\n".join(_clean(line.text) for line in paragraph)), place, is_code=True)
+        else:
+            yield Prose(_clean(joined((line.text for line in paragraph), known)), place)
 
 
 def _clean(text: str) -> str:
-    """Return a text without ligatures, and with the accents of TeX, which stand before their letters, on them."""
+    """Return a text without ligatures, and with the accents of TeX, which are before their letters, on them."""
     return _ACCENT.sub(_accented, text.translate(_LIGATURES))
 
 
@@ -185,24 +159,23 @@ def _accented(found: re.Match[str]) -> str:
     return letter if len(letter) == 1 else found[0]
 
 
-def _vocabulary(pages: Sequence[PageLines]) -> Callable[[str], bool]:
-    """Return a function that tells whether a word, with its hyphens, stands in the midst of a line."""
-    words = {
+def _vocabulary(pages: Iterable[PageLines]) -> set[str]:
+    """Return the words within the lines of a document, with their hyphens, case-folded."""
+    return {
         word
         for page in pages
         for line in page.lines
         for word in re.findall(r"[^\W_]+(?:[-\u2010][^\W_]+)*(?=\W)", line.text.casefold())
     }
-    return lambda word: word.casefold() in words
 
 
 # -------------------------------------------------------------------------------------------------- headers and footers
 
 
 def _furniture(pages: Sequence[PageLines], titles: set[str]) -> set[int]:
-    """Return the ids of the lines that pages repeat at their edges, but for the first of each that says something.
+    """Return the ids of the lines that pages repeat at their edges, except the first of each that has words.
 
-    They stand apart from the text. A heading of the outline beside the number of the page is one, even if it is alone.
+    Free space separates them from the text. A heading of the outline next to the page number needs no repetition.
     """
     found: dict[tuple[str, int | None, bool], list[tuple[int, Line]]] = defaultdict(list)
     for page in pages:
@@ -224,9 +197,9 @@ def _furniture(pages: Sequence[PageLines], titles: set[str]) -> set[int]:
     said: set[tuple[str, int | None, bool]] = {_HEAD}
     for page in pages:
         lines = sorted(page.lines, key=lambda line: line.top)
-        if all(id(line) in repeated for line in lines):  # there is nothing that it frames
+        if all(id(line) in repeated for line in lines):  # there is no text between them
             continue
-        for line in (*_apart(lines, repeated, 1), *_apart(lines[::-1], repeated, -1)):
+        for line in (*_framing(lines, repeated), *_framing(lines[::-1], repeated)):
             key = repeated[id(line)]
             if key in said or sum(map(str.isalpha, key[0])) < 2:
                 furniture.add(id(line))
@@ -235,22 +208,21 @@ def _furniture(pages: Sequence[PageLines], titles: set[str]) -> set[int]:
 
 
 _HEAD = ("", None, True)
-"""Stands for all headings at an edge: each is said beneath the heading itself."""
+"""The key of all headings at an edge: the text under each has it as its heading."""
 
 
-def _apart(lines: Sequence[Line], repeated: Collection[int], direction: int) -> Sequence[Line]:
-    """Return the lines from an edge on that are repeated and stand apart from what follows."""
+def _framing(lines: Sequence[Line], repeated: Collection[int]) -> Sequence[Line]:
+    """Return the lines from an edge on that are repeated, up to a gap."""
     count = 0
     for at, (line, after) in enumerate(pairwise(lines[: _EDGE + 1]), 1):
         if id(line) not in repeated:
             break
-        gap = after.top - line.bottom if direction > 0 else line.top - after.bottom
-        count = at if gap >= _APART * line.size else count
+        count = at if max(after.top - line.bottom, line.top - after.bottom) >= _APART * line.size else count
     return lines[:count]
 
 
 def _keys(line: Line, page: int) -> Iterator[tuple[str, int | None]]:
-    """Yield what a header or a footer repeats: its text, or the text beside a number that grows with the pages."""
+    """Yield what a header or a footer repeats: its text, or the text around a number that grows with the pages."""
     text = line.text.strip()
     if len(line.cells) >= 4 or not any(map(str.isalnum, text)):
         return
@@ -262,65 +234,54 @@ def _keys(line: Line, page: int) -> Iterator[tuple[str, int | None]]:
 
 
 def _value(roman: str) -> int:
-    values = ["ivxl".index(letter) for letter in roman]
-    sizes = [(1, 5, 10, 50)[value] for value in values]
+    sizes = [{"i": 1, "v": 5, "x": 10, "l": 50}[letter] for letter in roman]
     return sum(-size if size < max(sizes[at:]) else size for at, size in enumerate(sizes))
 
 
 # ------------------------------------------------------------------------------------------------------------- headings
 
 
-class _Mark(NamedTuple):
-    """What a line does to the headings: it ends some, begins others, and may be one itself."""
-
-    headings: tuple[tuple[int, str], ...] = ()
-    is_heading: bool = False
-
-
 def _folded(text: str) -> str:
     return "".join(filter(str.isalnum, text.translate(_LIGATURES).casefold()))
 
 
-def _of_outline(pages: Sequence[PageLines], outline: Sequence[Entry], furniture: set[int]) -> dict[int, _Mark]:
-    """Return the headings of an outline by the ids of the lines that say them, or that they stand before."""
-    marks: dict[int, _Mark] = {}
-    of_page: dict[int, list[Entry]] = defaultdict(list)
+def _of_outline(pages: Iterable[PageLines], outline: Iterable[Heading]) -> _Parts:
+    """Return the parts of the lines that are headings of an outline, or that follow one."""
+    parts: _Parts = {}
+    of_page: dict[int, list[Heading]] = defaultdict(list)
     for entry in outline:
         of_page[entry.page].append(entry)
-    waiting: list[tuple[int, str]] = []
+    waiting: list[Heading] = []  # of pages without text
     for page in pages:
-        lines = [line for line in page.lines if id(line) not in furniture]
+        lines, entries = page.lines, of_page[page.number][:_MOST_ENTRIES]
+        if not lines:
+            waiting += entries
+            continue
         folds = [_folded(line.text) for line in lines]
-        before: dict[int, list[tuple[int, str]]] = defaultdict(list)
-        before[0] += waiting
+        before: dict[int, list[Heading]] = defaultdict(list, {0: waiting})
         waiting = []
-        for entry in of_page[page.number][:_MOST_ENTRIES]:
-            begin, count = _line_of(entry, lines, folds, marks)
-            if count:
-                said = joined(line.text for line in lines[begin : begin + count])
-                text = said if len(_folded(said)) >= len(_folded(entry.title)) else entry.title
-                for line in lines[begin : begin + count]:
-                    marks[id(line)] = _Mark((), True)
-                marks[id(lines[begin])] = _Mark(((entry.level, _clean(text)),), True)
-            elif lines:
-                before[begin].append((entry.level, entry.title))
-            else:
-                waiting.append((entry.level, entry.title))
+        for entry in entries:
+            begin, count = _line_of(entry, lines, folds, parts)
+            if not count:
+                before[begin].append(entry)
+                continue
+            said = joined(line.text for line in lines[begin : begin + count])
+            text = _clean(said) if len(_folded(said)) >= len(_folded(entry.title)) else entry.title
+            parts.update((id(line), []) for line in lines[begin : begin + count])
+            parts[id(lines[begin])] = [entry._replace(title=text)]
         for at, headings in before.items():
-            if headings and at < len(lines):
-                own = marks.get(id(lines[at]), _Mark())
-                marks[id(lines[at])] = _Mark((*headings, *own.headings), own.is_heading)
-    return marks
+            parts[id(lines[at])] = [*headings, *parts.get(id(lines[at]), [lines[at]])]
+    return parts
 
 
-def _line_of(entry: Entry, lines: Sequence[Line], folds: Sequence[str], marks: dict[int, _Mark]) -> tuple[int, int]:
-    """Return where a heading is said: the first line and how many; none, and the line that it stands before."""
+def _line_of(entry: Heading, lines: Sequence[Line], folds: Sequence[str], parts: _Parts) -> tuple[int, int]:
+    """Return the first line of a heading and how many it has; or the line that it is before, and 0."""
     title = _folded(entry.title)
     found = [
         (abs(line.top - entry.top) if entry.top is not None else at, at, count)
         for at, line in enumerate(lines)
         for count in range(1, _MOST_HEADING_LINES + 1)
-        if folds[at] and id(line) not in marks and not line.rows and _says("".join(folds[at : at + count]), title)
+        if folds[at] and id(line) not in parts and not line.rows and _says("".join(folds[at : at + count]), title)
     ]
     if found:
         _, at, count = min(found)
@@ -328,7 +289,7 @@ def _line_of(entry: Entry, lines: Sequence[Line], folds: Sequence[str], marks: d
     if entry.top is None:
         return 0, 0
     below = [(line.top, at) for at, line in enumerate(lines) if line.top >= entry.top - line.size]
-    return (min(below)[1] if below else max(0, len(lines) - 1)), 0
+    return (min(below)[1] if below else len(lines) - 1), 0
 
 
 def _says(line: str, title: str) -> bool:
@@ -336,35 +297,35 @@ def _says(line: str, title: str) -> bool:
     return bool(shorter) and longer.endswith(shorter) and _PREFIX.fullmatch(longer.removesuffix(shorter)) is not None
 
 
-def _of_letters(pages: Sequence[PageLines], furniture: set[int], title: str) -> dict[int, _Mark]:
-    """Return the headings that are set in larger letters, if a document has such and little else in them."""
+def _of_letters(pages: Sequence[PageLines], title: str) -> _Parts:
+    """Return the parts of the lines in larger letters: headings, if there are several and they have little text."""
     letters: Counter[float] = Counter()
     for page in pages:
         for line in page.lines:
             letters[round(2 * line.size) / 2] += len(line.text)
     body = max(letters, key=lambda size: letters[size], default=0.0)
     groups = [
-        part
+        (page.number, part)
         for page in pages
         for region in page.regions
-        for size, group in groupby(region, key=lambda line: _large(line, body, furniture))
+        for size, group in groupby(region, key=lambda line: _large(line, body))
         if size and _is_heading(part := list(group), title)
     ]
-    within = {id(line) for page in pages[1:] for line in page.lines}
-    largest = max((part[0].size for part in groups if id(part[0]) in within), default=float("inf"))
-    groups = [part for part in groups if part[0].size <= 1.05 * largest]  # larger ones stand on a cover alone
-    if len(groups) < 2 or sum(len(line.text) for part in groups for line in part) > 0.15 * letters.total():
+    largest = max((part[0].size for page, part in groups if page > pages[0].number), default=inf)
+    groups = [
+        (page, part) for page, part in groups if part[0].size <= 1.05 * largest
+    ]  # larger ones are on a cover alone
+    if len(groups) < 2 or sum(len(line.text) for _, part in groups for line in part) > 0.15 * letters.total():
         return {}
-    sizes: Counter[float] = Counter()
-    for size in sorted((part[0].size for part in groups), reverse=True):
-        sizes[next((one for one in sizes if size >= 0.95 * one), size)] += 1
-    usual = [size for size, _ in sizes.most_common(_MOST_LEVELS)]
-    marks: dict[int, _Mark] = {}
-    for part in groups:
-        level = sum(0.95 * size > part[0].size for size in usual)
-        marks.update((id(line), _Mark((), True)) for line in part)
-        marks[id(part[0])] = _Mark(((level, cleaned(_clean(joined(line.text for line in part)))),), True)
-    return marks
+    sizes: list[float] = []  # one for each level
+    for size in sorted((part[0].size for _, part in groups), reverse=True):
+        sizes += [] if sizes and size >= 0.95 * sizes[-1] else [size]
+    parts: _Parts = {}
+    for number, part in groups:
+        level = sum(0.95 * size > part[0].size for size in sizes)
+        parts.update((id(line), []) for line in part)
+        parts[id(part[0])] = [Heading(level, cleaned(_clean(joined(line.text for line in part))), number)]
+    return parts
 
 
 def _is_heading(part: Sequence[Line], title: str) -> bool:
@@ -373,32 +334,22 @@ def _is_heading(part: Sequence[Line], title: str) -> bool:
     return is_short and _A_WORD.search(text) is not None and _folded(text) not in _folded(title)
 
 
-def _large(line: Line, body: float, furniture: set[int]) -> float:
-    is_text = line.text and not (line.is_code or line.rows or id(line) in furniture)
+def _large(line: Line, body: float) -> float:
+    is_text = line.text and not (line.is_code or line.rows)
     return round(line.size, 1) if is_text and line.size >= LARGER * body else 0.0
 
 
 # ------------------------------------------------------------------------------------------------------------- contents
 
 
-def _is_entry(line: Line) -> bool:
-    return _LEADER.search(line.text) is not None
+def _leads_elsewhere(lines: Sequence[Line], titles: set[str], *, is_late: bool) -> bool:
+    """Return whether a page belongs to a table of contents or, late in a document, to an index.
 
-
-def _is_contents(lines: Sequence[Line], titles: set[str]) -> bool:
-    """Return whether most lines of a page name a place by dots and a number, or are an entry of the outline."""
-    entries = sum(_is_entry(line) or _folded(_before_number(line.text)) in titles for line in lines)
-    return entries > 2 and entries >= 0.5 * len(lines)
-
-
-def _before_number(text: str) -> str:
-    """Return what stands before the number that ends a line, empty if none does."""
-    number = _NUMBER_AT_END.search(text)
-    return text[: number.start()] if number else ""
-
-
-def _is_index(lines: Sequence[Line], *, is_late: bool) -> bool:
-    """Return whether a page belongs to the index of a book: most lines end with numbers of pages."""
-    if not is_late or len(lines) < _INDEX_LINES:
-        return False
-    return sum(_PLACES.match(line.text) is not None for line in lines) >= 0.6 * len(lines)
+    Most lines of contents end with dots and a number, or are an entry of the outline with a number; most lines of an
+    index end with numbers.
+    """
+    texts = [line.text for line in lines]
+    entries = sum(_LEADER.search(text) is not None or _folded(text.rpartition(" ")[0]) in titles for text in texts)
+    places = sum(_PLACES.match(text) is not None for text in texts)
+    is_index = is_late and len(lines) >= _INDEX_LINES and places >= 0.6 * len(lines)
+    return is_index or (entries > 2 and entries >= 0.5 * len(lines))

@@ -1,6 +1,6 @@
-"""PDF: the text of each page by PDFium, in reading order, with its tables, headings, form fields and comments.
+"""PDF: the text of each page from PDFium in reading order, with its tables, headings, form fields and comments.
 
-It runs in a process that may read nothing and that a page may cost (`conversion_worker`).
+It runs in a confined process, which a page may end (`conversion_worker`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from ctypes import c_double, c_float, c_ushort, cast, create_string_buffer
+from ctypes import c_float, c_int, c_ushort, c_void_p, cast, create_string_buffer
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -24,41 +24,46 @@ import pypdfium2.raw as pdfium
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.read.archive import ENCRYPTED
 from orienteer.ingest.documents.read.blocks import Page
-from orienteer.ingest.documents.read.page_layout import Edge, Word, lines
-from orienteer.ingest.documents.read.page_text import Entry, PageLines, blocks, largest_line
+from orienteer.ingest.documents.read.page_layout import Box, Word, lines
+from orienteer.ingest.documents.read.page_text import Heading, PageLines, blocks, largest_line
 from orienteer.ingest.documents.read.titles import cleaned, is_generic
 
 MOST_CHARACTERS = 1 << 26
 """Of one file."""
 _MOST_ENTRIES, _MOST_REMARKS, _MOST_SEGMENTS, _MOST_DEPTH = 50_000, 10_000, 50_000, 8
+_HEADS = {"Author": "author", "CreationDate": "created", "ModDate": "modified"}
+"""Metadata by the keys of a PDF."""
+_DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d).*")
 _SHORTEST = 3.0  # points of a drawn line that may belong to a table
 _STRAIGHT = 0.6
 _WORD = re.compile("[^\\s\\x00-\\x1f\u200b\ufffe]+[\\x02\ufffe]?")
-"""PDFium writes a hyphen at the end of a line as U+0002 and the next line right after it."""
+"""PDFium writes a hyphen at the end of a line as U+0002, and the next line directly after it."""
 _UNKNOWN = re.compile("[\\x00\ufffd\ue000-\uf8ff]")
 _SCALAR = 0x110000
-_LONG = 9  # letters of a word that may be two
+_LONGEST_NAME = 100  # bytes of a font's name
+_LONG = 9  # letters of a text that may be two words
 
 Raw = Any  # handles of PDFium: its binding has no types
-Matrix = tuple[float, float, float, float, float, float]
+Sides = tuple[float, float, float, float]
+"""Left, top, right, bottom; y grows downwards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What the reading of a file may take, and what of it is left out."""
+    """The limits of reading a file, and the pages to skip."""
 
     seconds: float
     """Processor time of all pages; what was read until then is kept."""
     page_seconds: float = 20.0
-    """Processor time of one page: the system ends the process then (`SIGPROF`)."""
+    """Processor time of one page: the system then ends the process (`SIGPROF`)."""
     until: int | None = None
-    """The last page that is read."""
+    """The last page to read."""
     failed: Sequence[tuple[int, str]] = ()
     """Pages that ended the process before, and how."""
 
 
 def read_pdf(data: bytes, bounds: Bounds, begin: Callable[[int], None]) -> Page:
-    """Return the text of a PDF; its notes say what of it was not read. `begin` hears the number of each page.
+    """Return the text of a PDF, with notes on what was not read. `begin` receives the number of each page.
 
     Raises `BadInput` for a file that is encrypted, broken or without text.
     """
@@ -69,101 +74,87 @@ def read_pdf(data: bytes, bounds: Bounds, begin: Callable[[int], None]) -> Page:
             raise BadInput(ENCRYPTED) from error
         raise BadInput(f"cannot be read ({str(error).removesuffix('.')}): save it again") from error
     with document:
-        reading = _Reading(document, bounds)
-        reading.read(begin)
-        return reading.page()
-
-
-class _Reading:
-    """One file that is being read."""
-
-    def __init__(self, document: Raw, bounds: Bounds) -> None:
-        self._document, self._bounds = document, bounds
         with suppress(pypdfium2.PdfiumError):
             document.init_forms()
-        self._count = len(document)
-        self._pages: list[PageLines] = []
-        self._pictures = self._unknown = 0
-        self._notes: list[str] = []
+        pages, notes = _pages(document, bounds, begin)
+        return _text(document, pages, notes)
 
-    def read(self, begin: Callable[[int], None]) -> None:
-        """Read page by page, as long as the bounds allow."""
-        until = min(self._count, self._bounds.until or self._count)
-        failed = dict(self._bounds.failed)
-        left = MOST_CHARACTERS
-        began = time.process_time()
-        why = "the next ones ended the process that reads it"
-        number = 0
-        for number in range(1, until + 1):
-            if number in failed:
-                self._notes.append(f"page {number} was not read: {failed[number]}")
-                continue
+
+def _pages(document: Raw, bounds: Bounds, begin: Callable[[int], None]) -> tuple[list[PageLines], list[str]]:
+    """Return the pages that the bounds allow, and notes on the others."""
+    pages: list[PageLines] = []
+    notes: list[str] = []
+    failed = dict(bounds.failed)
+    left = MOST_CHARACTERS
+    began = time.process_time()
+    why = "the next ones ended the process that reads it"
+    number, count = 0, len(document)
+    for number in range(1, min(count, bounds.until or count) + 1):
+        if number not in failed:
             begin(number)
-            _allow(self._bounds.page_seconds)
+            _allow(bounds.page_seconds)
             try:
-                page = self._page(number)
+                pages.append(_page(document, number))
+                left -= sum(len(line.text) + 100 for line in pages[-1].lines)
             except Exception as error:  # noqa: BLE001  # a broken page costs itself
-                reason = " ".join(str(error).split())[:100]
-                self._notes.append(f"page {number} was not read: {reason or type(error).__name__}")
-                continue
+                failed[number] = " ".join(str(error).split())[:100] or type(error).__name__
             finally:
                 _allow(0.0)
-            self._pages.append(page)
-            left -= sum(len(line.text) + 100 for line in page.lines)
-            if left < 0:
-                why = "the others hold too much text"
-                break
-            if time.process_time() - began >= self._bounds.seconds:
-                why = f"the others take more than seconds = {self._bounds.seconds:g} of processor time"
-                break
-        if number < self._count:
-            self._notes.insert(0, f"pages 1 to {number} of {self._count}: {why}")
+        if number in failed:
+            notes.append(f"page {number} was not read: {failed[number]}")
+        elif left < 0:
+            why = "the others hold too much text"
+            break
+        elif time.process_time() - began >= bounds.seconds:
+            why = f"the others take more than seconds = {bounds.seconds:g} of processor time"
+            break
+    return pages, [f"pages 1 to {number} of {count}: {why}", *notes] if number < count else notes
 
-    def page(self) -> Page:
-        """Return what was read. Raises `BadInput` if that is nothing."""
-        named = cleaned(self._document.get_metadata_value("Title") or "")
-        title = "" if is_generic(named) else named
-        if not title and self._pages and self._pages[0].number == 1:
-            title = largest_line(self._pages[0])
-        page = Page(title)
-        for block in blocks(self._pages, list(_outline(self._document)), title):
-            page.blocks.append(block)
-        if not page.blocks:
-            raise BadInput(self._notes[0] if self._notes else "no text: it holds pictures alone, as a scan does")
-        page.lift_title()
-        if self._pictures:
-            self._notes.append(f"{self._pictures} of {self._count} pages hold pictures alone")
-        if self._unknown:
-            self._notes.append(f"{self._unknown} of {self._count} pages have letters whose meaning the file keeps")
-        if attached := self._document.count_attachments():
-            self._notes.append(f"{attached} files attached to it were not read")
-        page.notes = self._notes
-        return page
 
-    def _page(self, number: int) -> PageLines:
-        page = self._document[number - 1]
+def _text(document: Raw, pages: Sequence[PageLines], notes: list[str]) -> Page:
+    """Return the text of some pages. Raises `BadInput` if there is none."""
+    named = cleaned(document.get_metadata_value("Title") or "")
+    title = "" if is_generic(named) else named
+    if not title and pages and pages[0].number == 1:
+        title = largest_line(pages[0])
+    said = ((name, document.get_metadata_value(key)) for key, name in _HEADS.items())
+    page = Page(title, heads={name: _DATE.sub(r"\1-\2-\3", cleaned(value)) for name, value in said if value})
+    for block in blocks(pages, list(_outline(document)), title):
+        page.blocks.append(block)
+    if not page.blocks:
+        raise BadInput(notes[0] if notes else "no text: it holds pictures alone, as a scan does")
+    page.lift_title()
+    counts = {
+        "{} of {} pages hold pictures alone": sum(page.is_picture for page in pages),
+        "{} of {} pages have letters whose meaning the file keeps": sum(page.is_unknown for page in pages),
+        "{} files attached to it were not read": document.count_attachments(),
+    }
+    page.notes = notes + [note.format(count, len(document)) for note, count in counts.items() if count]
+    return page
+
+
+def _page(document: Raw, number: int) -> PageLines:
+    page = document[number - 1]
+    try:
+        text = page.get_textpage()
         try:
-            text = page.get_textpage()
-            try:
-                letters, groups = _words(text.raw)
-            finally:
-                text.close()
-            main = max(groups, key=lambda angle: len(groups[angle]) * (2 if angle == 0 else 1), default=0)
-            edges = list(_edges(page.raw, main)) if main % 90 == 0 else []
-            regions = lines(groups.pop(main, []), edges)
-            turned = [region for angle in sorted(groups) for region in lines(groups[angle])]
-            remarks = list(_remarks(page.raw, self._document.formenv))
-            if not any(regions) and not remarks and _has_picture(page.raw):
-                self._pictures += 1
-            if len(_UNKNOWN.findall(letters)) > 0.3 * max(10, len(letters)):
-                self._unknown += 1
-            return PageLines(number, regions, turned, remarks)
+            letters, groups = _words(text.raw)
         finally:
-            page.close()
+            text.close()
+        main = max(groups, key=lambda angle: len(groups[angle]) * (2 if angle == 0 else 1), default=0)
+        regions = lines(groups.pop(main, []), list(_edges(page, main)))
+        turned = [region for angle in sorted(groups) for region in lines(groups[angle])]
+        remarks = list(_remarks(page.raw, document.formenv))
+        pictures = page.get_objects([pdfium.FPDF_PAGEOBJ_IMAGE], _MOST_DEPTH)
+        is_picture = not any(regions) and not remarks and any(pictures)
+        is_unknown = len(_UNKNOWN.findall(letters)) > 0.3 * max(10, len(letters))
+        return PageLines(number, regions, turned, remarks, is_picture, is_unknown)
+    finally:
+        page.close()
 
 
 def _allow(seconds: float) -> None:
-    """Have the system end this process after some processor time; 0 is as long as it likes."""
+    """Have the system end this process after some processor time; 0 is no limit."""
     if hasattr(signal, "setitimer"):
         with suppress(OSError):
             signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -173,42 +164,41 @@ def _allow(seconds: float) -> None:
 
 
 def _words(text: Raw) -> tuple[str, dict[int, list[Word]]]:
-    """Return the letters of a page, and its words by the angle that they are turned by, as if they were upright."""
+    """Return the letters of a page, and its words by their angle in degrees, in the coordinates of upright text."""
     letters = _letters(text)
     groups: dict[int, list[Word]] = defaultdict(list)
-    box = pdfium.FS_RECTF()
+    box, name, flags = pdfium.FS_RECTF(), create_string_buffer(_LONGEST_NAME), c_int()
     spans = [found.span() for found in _WORD.finditer(letters)]
     if any(len(_parted(text, span, box)) > 1 for span in spans if span[1] - span[0] >= _LONG):
         spans = [part for span in spans for part in _parted(text, span, box)]
-    end = 0  # of the word before
-    for first, last in ((begin, end - 1) for begin, end in spans):
+    before = -1  # the end of the word before
+    for first, end in spans:
         turned = pdfium.FPDFText_GetCharAngle(text, first)
         angle = round(math.degrees(-turned)) % 360 if turned > 0 else 0
-        angle = 90 * round(angle / 90) % 360 if abs(angle - 90 * round(angle / 90)) < 3 else angle
-        word = letters[first : last + 1]
+        word = letters[first:end]
         word = word if word[-1] not in "\x02\ufffe" else f"{word[:-1]}-"
-        left, bottom, right, top = _box(text, first, box)
-        if last > first:
-            left2, bottom2, right2, top2 = _box(text, last, box)
-            left, right = (left, right2) if left <= left2 else (left2, right)
-            bottom, top = min(bottom, bottom2), max(top, top2)
+        left, top, right, bottom = _box(text, first, box)
+        if end - first > 1:
+            left2, top2, right2, bottom2 = _box(text, end - 1, box)
+            left, top, right, bottom = min(left, left2), min(top, top2), max(right, right2), max(bottom, bottom2)
         if angle:
-            corners = [_turned(x, y, angle) for x in (left, right) for y in (bottom, top)]
-            (left, right), (top, bottom) = ((min(side), max(side)) for side in zip(*corners, strict=True))
-        else:
-            top, bottom = -top, -bottom
+            left, top, right, bottom = _upright(angle).on_rect(left, -bottom, right, -top)
+        pdfium.FPDFText_GetFontInfo(text, first, name, _LONGEST_NAME, flags)
+        font = (
+            name.value or cast(pdfium.FPDFTextObj_GetFont(pdfium.FPDFText_GetTextObject(text, first)), c_void_p).value
+        )
         words = groups[angle]
-        if end and end + 1 == first and not angle and words and _is_one(text, words[-1], left, top, bottom, end, box):
-            before = words.pop()
-            word, left = before.text + word, before.left
-            top, bottom = min(top, before.top), max(bottom, before.bottom)
-        words.append(Word(word, left, top, right, bottom))
-        end = last + 1
+        words.append(Word(left, top, right, bottom, first, word, font))
+        if before + 1 == first and not angle and len(words) > 1 and _is_one(text, words[-2], words[-1], before, box):
+            begun, more = words[-2], words.pop()
+            begun.top, begun.right, begun.bottom = min(begun.top, top), right, max(begun.bottom, bottom)
+            begun.text += more.text
+        before = end
     return letters, groups
 
 
 def _parted(text: Raw, span: tuple[int, int], box: Raw) -> list[tuple[int, int]]:
-    """Return the parts of a word that stand apart: PDFium overlooks narrow spaces of some programs."""
+    """Return the words of a text without spaces: PDFium overlooks narrow spaces of some programs."""
     boxes = [_box(text, at, box) for at in range(*span)]
     gaps = [after[0] - before[2] for before, after in pairwise(boxes)]
     usual = median(gaps) if gaps else 0.0
@@ -217,124 +207,85 @@ def _parted(text: Raw, span: tuple[int, int], box: Raw) -> list[tuple[int, int]]
 
 
 def _letters(text: Raw) -> str:
-    """Return the letters of a page, one for each that PDFium counts."""
+    """Return the letters of a page, one for each character that PDFium counts."""
     count = pdfium.FPDFText_CountChars(text)
     buffer = (c_ushort * (count + 1))()
-    if pdfium.FPDFText_GetText(text, 0, count, buffer) == count + 1:
-        letters = bytes(buffer)[:-2].decode("utf-16-le", "replace")
-        if len(letters) == count:
-            return letters
-    codes = [pdfium.FPDFText_GetUnicode(text, at) for at in range(count)]
+    size = pdfium.FPDFText_GetText(text, 0, count, buffer)
+    letters = bytes(buffer)[:-2].decode("utf-16-le", "replace")
+    if size == count + 1 and len(letters) == count:
+        return letters
+    codes = [pdfium.FPDFText_GetUnicode(text, at) for at in range(count)]  # slower
     return "".join([chr(code) if code < _SCALAR and not 0xD800 <= code < 0xE000 else "\ufffd" for code in codes])
 
 
-def _is_one(text: Raw, before: Word, left: float, top: float, bottom: float, space: int, box: Raw) -> bool:
-    """Return whether PDFium found a space within a word whose letters stand apart."""
-    height, gap = bottom - top, left - before.right
-    is_near = -0.5 * height < gap < 0.2 * height and min(bottom, before.bottom) - max(top, before.top) > 0.8 * height
-    if not is_near or not pdfium.FPDFText_IsGenerated(text, space):
+def _is_one(text: Raw, before: Word, word: Word, space: int, box: Raw) -> bool:
+    """Return whether two words are one whose letters are apart, with a space that only PDFium found."""
+    height, gap = word.height, word.left - before.right
+    common = min(word.bottom, before.bottom) - max(word.top, before.top)
+    if not (-0.5 * height < gap < 0.2 * height and common > 0.8 * height and pdfium.FPDFText_IsGenerated(text, space)):
         return False
     within = _box(text, space - 1, box)[0] - _box(text, space - 2, box)[2] if len(before.text) > 1 else 0.0
     return gap < max(0.03 * height, within + 0.02 * height)
 
 
-def _box(text: Raw, at: int, box: Raw) -> tuple[float, float, float, float]:
-    """Return the box of a letter as its font draws any: left, bottom, right, top."""
+def _box(text: Raw, at: int, box: Raw) -> Sides:
+    """Return the box of a letter, as high as its font."""
     pdfium.FPDFText_GetLooseCharBox(text, at, box)
-    if box.top - box.bottom < 0.1 or box.right - box.left > 50 * (box.top - box.bottom):  # the font does not say
-        x, y = c_double(), c_double()
-        pdfium.FPDFText_GetCharOrigin(text, at, x, y)
-        size = pdfium.FPDFText_GetFontSize(text, at) or 1.0
-        return x.value, y.value - 0.2 * size, max(box.right, x.value + 0.1 * size), y.value + 0.9 * size
-    return box.left, box.bottom, box.right, box.top
+    has_height = box.top - box.bottom > 0.1  # else the font does not say
+    top = box.top if has_height else box.bottom + (pdfium.FPDFText_GetFontSize(text, at) or 1.0)
+    return box.left, -top, box.right, -box.bottom
 
 
-def _turned(x: float, y: float, angle: int) -> tuple[float, float]:
-    """Return a point as it is where text that was turned by an angle stands upright; y then grows downwards."""
-    if not angle:
-        return x, -y
+def _upright(angle: int) -> Raw:
+    """Return the matrix that makes text upright that is turned by `angle` degrees; y then grows downwards."""
     cosine, sine = math.cos(math.radians(angle)), math.sin(math.radians(angle))
-    return x * cosine + y * sine, x * sine - y * cosine
+    return pypdfium2.PdfMatrix(cosine, sine, sine, -cosine, 0, 0)
 
 
-# ------------------------------------------------------------------------------------------------------ lines, pictures
+# ---------------------------------------------------------------------------------------------------------- drawn lines
 
 
-def _objects(page: Raw) -> Iterator[tuple[Raw, int, Matrix]]:
-    """Yield what is drawn on a page, each with its kind and where its points come to stand."""
-    waiting = [(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject, (1.0, 0.0, 0.0, 1.0, 0.0, 0.0), 0)]
-    while waiting:
-        parent, count, get, outer, depth = waiting.pop()
-        for at in range(count(parent)):
-            one = get(parent, at)
-            kind = pdfium.FPDFPageObj_GetType(one)
-            if kind in (pdfium.FPDF_PAGEOBJ_PATH, pdfium.FPDF_PAGEOBJ_IMAGE):
-                yield one, kind, _within(one, outer)
-            elif kind == pdfium.FPDF_PAGEOBJ_FORM and depth < _MOST_DEPTH:
-                more = (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
-                waiting.append((one, *more, _within(one, outer), depth + 1))
-
-
-def _within(one: Raw, outer: Matrix) -> Matrix:
-    own = pdfium.FS_MATRIX()
-    if not pdfium.FPDFPageObj_GetMatrix(one, own):
-        return outer
-    a, b, c, d, e, f = outer
-    return (
-        *(own.a * a + own.b * c, own.a * b + own.b * d, own.c * a + own.d * c, own.c * b + own.d * d),
-        *(own.e * a + own.f * c + e, own.e * b + own.f * d + f),
-    )
-
-
-def _has_picture(page: Raw) -> bool:
-    return any(kind == pdfium.FPDF_PAGEOBJ_IMAGE for _, kind, _ in _objects(page))
-
-
-def _edges(page: Raw, angle: int) -> Iterator[Edge]:
-    """Yield the straight lines of a page, and the sides of its boxes."""
+def _edges(page: Raw, angle: int) -> Iterator[Box]:
+    """Yield the straight lines of a page and the sides of its rectangles, as they are with text of `angle` upright."""
     left = _MOST_SEGMENTS
-    for path, kind, matrix in _objects(page):
-        if kind != pdfium.FPDF_PAGEOBJ_PATH:
-            continue
+    x, y = c_float(), c_float()
+    for path in page.get_objects([pdfium.FPDF_PAGEOBJ_PATH], _MOST_DEPTH):
         count = pdfium.FPDFPath_CountSegments(path)
         left -= count
         if left < 0:
             return
-        if count > 1:
-            yield from _sides(path, count, matrix, angle)
+        matrix, within = path.get_matrix(), path.container
+        while within is not None:
+            matrix, within = matrix.multiply(within.get_matrix()), within.container
+        matrix = matrix.multiply(_upright(angle))
+        start = last = (0.0, 0.0)
+        for at in range(count):
+            segment = pdfium.FPDFPath_GetPathSegment(path, at)
+            pdfium.FPDFPathSegment_GetPoint(segment, x, y)
+            point = matrix.on_point(x.value, y.value)
+            kind = pdfium.FPDFPathSegment_GetType(segment)
+            if kind == pdfium.FPDF_SEGMENT_MOVETO:
+                start = point
+            elif kind == pdfium.FPDF_SEGMENT_LINETO:
+                yield from _edge(last, point)
+            if pdfium.FPDFPathSegment_GetClose(segment):
+                yield from _edge(point, start)
+            last = point
 
 
-def _sides(path: Raw, count: int, matrix: Matrix, angle: int) -> Iterator[Edge]:
-    a, b, c, d, e, f = matrix
-    x, y = c_float(), c_float()
-    start = last = (0.0, 0.0)
-    for at in range(count):
-        segment = pdfium.FPDFPath_GetPathSegment(path, at)
-        pdfium.FPDFPathSegment_GetPoint(segment, x, y)
-        point = _turned(a * x.value + c * y.value + e, b * x.value + d * y.value + f, angle)
-        kind = pdfium.FPDFPathSegment_GetType(segment)
-        if kind == pdfium.FPDF_SEGMENT_MOVETO:
-            start = point
-        elif kind == pdfium.FPDF_SEGMENT_LINETO:
-            yield from _edge(last, point)
-        if pdfium.FPDFPathSegment_GetClose(segment):
-            yield from _edge(point, start)
-        last = point
-
-
-def _edge(begin: tuple[float, float], end: tuple[float, float]) -> Iterator[Edge]:
-    (x, y), (x2, y2) = begin, end
-    if abs(x - x2) < _STRAIGHT and abs(y - y2) > _SHORTEST:
-        yield Edge(True, (x + x2) / 2, min(y, y2), max(y, y2))
-    elif abs(y - y2) < _STRAIGHT and abs(x - x2) > _SHORTEST:
-        yield Edge(False, (y + y2) / 2, min(x, x2), max(x, x2))
+def _edge(begin: tuple[float, float], end: tuple[float, float]) -> Iterator[Box]:
+    (left, right), (top, bottom) = sorted((begin[0], end[0])), sorted((begin[1], end[1]))
+    if right - left < _STRAIGHT and bottom - top > _SHORTEST:
+        yield Box((left + right) / 2, top, (left + right) / 2, bottom)
+    elif bottom - top < _STRAIGHT and right - left > _SHORTEST:
+        yield Box(left, (top + bottom) / 2, right, (top + bottom) / 2)
 
 
 # --------------------------------------------------------------------------------------------------- forms and comments
 
 
 def _remarks(page: Raw, forms: Raw) -> Iterator[str]:
-    """Yield the values of the form fields on a page, each behind its name, and the comments."""
+    """Yield the values of the form fields on a page, each after its name, and the comments."""
     handle = getattr(forms, "raw", None)
     for at in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MOST_REMARKS)):
         note = pdfium.FPDFPage_GetAnnot(page, at)
@@ -358,11 +309,11 @@ def _value(handle: Raw, note: Raw) -> str:
     kind = pdfium.FPDFAnnot_GetFormFieldType(handle, note)
     if kind == pdfium.FPDF_FORMFIELD_PUSHBUTTON or (kind in _BUTTONS and not pdfium.FPDFAnnot_IsChecked(handle, note)):
         return ""
-    value = _said(pdfium.FPDFAnnot_GetFormFieldValue, handle, note)
-    if value or kind != pdfium.FPDF_FORMFIELD_LISTBOX:
-        return value
-    count = min(pdfium.FPDFAnnot_GetOptionCount(handle, note), _MOST_REMARKS)
-    return ", ".join(_said(pdfium.FPDFAnnot_GetOptionLabel, handle, note, at) for at in range(count))
+    options = range(min(pdfium.FPDFAnnot_GetOptionCount(handle, note), _MOST_REMARKS))
+    chosen = [at for at in options if pdfium.FPDFAnnot_IsOptionSelected(handle, note, at)]
+    shown = options if kind == pdfium.FPDF_FORMFIELD_LISTBOX and not chosen else chosen
+    labels = [_said(pdfium.FPDFAnnot_GetOptionLabel, handle, note, at) for at in shown]
+    return ", ".join(labels) or _said(pdfium.FPDFAnnot_GetFormFieldValue, handle, note)
 
 
 def _said(get: Callable[..., int], *arguments: Raw) -> str:
@@ -376,7 +327,7 @@ def _said(get: Callable[..., int], *arguments: Raw) -> str:
 # -------------------------------------------------------------------------------------------------------------- outline
 
 
-def _outline(document: Raw) -> Iterator[Entry]:
+def _outline(document: Raw) -> Iterator[Heading]:
     """Yield the entries of the outline that lead to a page."""
     for at, mark in enumerate(document.get_toc()):
         if at == _MOST_ENTRIES:
@@ -384,12 +335,9 @@ def _outline(document: Raw) -> Iterator[Entry]:
         title = " ".join(mark.get_title().split())
         place = mark.get_dest()
         page = place.get_index() if place is not None else None
-        if page is None or not any(map(str.isalnum, title)) or _OF_A_PAGE.fullmatch(title):
+        if page is None or not any(map(str.isalnum, title)):
             continue
         view, points = place.get_view()
         tops = {pdfium.PDFDEST_VIEW_XYZ: 1, pdfium.PDFDEST_VIEW_FITH: 0, pdfium.PDFDEST_VIEW_FITBH: 0}
         top = points[tops[view]] if view in tops and len(points) > tops[view] else 0.0
-        yield Entry(mark.level, cleaned(title), page + 1, -top if top else None)
-
-
-_OF_A_PAGE = re.compile(r"(?:page|slide|seite|folie)?\s*\d+", re.IGNORECASE)
+        yield Heading(mark.level, cleaned(title), page + 1, -top if top else None)

@@ -33,12 +33,12 @@ from orienteer.plugins import fault, load
 _MEGABYTE = 1 << 20
 _APART = re.compile(r"[_\-]+")
 Convert: TypeAlias = Callable[[File, str], Document]
-"""Turns a file of another program into a document with this title. Raises `BadInput`, `MissingExtra`."""
+"""Converts a file of another program into a document with this title. Raises `BadInput`, `MissingExtra`."""
 
 
 @dataclass(slots=True)
 class DocumentReader:
-    """Reads files, and remembers what should be said of them."""
+    """Reads files, and collects notes about them."""
 
     config: BuildConfig
     convert: Convert
@@ -97,7 +97,7 @@ class DocumentReader:
             self.notes.append(f"{file.name}: {len(dropped)} rows left out, the first on line {line}: {reason}")
 
     def _mailbox(self, file: File, title: str) -> Iterator[Document]:
-        """Yield the mails of a mailbox, each called by its own identifier, so that it keeps its id where others go."""
+        """Yield the mails of a mailbox. Their ids are those of the messages, so they stay when others are deleted."""
         taken: set[str] = set()
         for row, (line, each) in enumerate(mailbox_mails(_content(file.path)), 1):
             try:
@@ -112,7 +112,7 @@ class DocumentReader:
             yield replace(document, id=f"{file.name}#{called}", aliases=(), properties=properties)
 
     def attached(self, content: bytes, name: str) -> Page | None:
-        """Return the page of what is attached to a mail, if it is one of the files that are no text."""
+        """Return the page of a binary attachment of a mail, or None if its kind is not read."""
         with TemporaryDirectory() as folder:
             path = Path(folder, f"attached{Path(name).suffix}")
             path.write_bytes(content)
@@ -134,7 +134,7 @@ _PAGES: Mapping[Kind, Callable[[DocumentReader, Path], Page]] = {
     "mail": lambda reader, path: read_mail(_content(path), reader.attached),
     "registered": lambda _, path: _registered_page(path),
 }
-"""What reads a file of a kind as one page."""
+"""Readers that turn a file into one page, by kind."""
 _TEXTS: Mapping[Kind, Callable[[str, str], Page]] = {
     "markdown": lambda text, _: titled(read_markdown(text)),
     "html": lambda text, _: titled(read_html(text)),
@@ -143,7 +143,7 @@ _TEXTS: Mapping[Kind, Callable[[str, str], Page]] = {
     "data": read_data,
     "unknown": lambda text, name: plain_page(text) if is_prose(text, name) else read_lines(text),
 }
-"""What reads the text of a file of a kind, which has this suffix."""
+"""Readers of texts, by kind. They get the text and the suffix."""
 _CALLED: Mapping[Kind, str] = {
     "html": "a web page",
     "pdf": "PDF",
@@ -152,16 +152,16 @@ _CALLED: Mapping[Kind, str] = {
     "unknown": "text",
     "data": "values",
 }
-"""What people call a kind, where that is another word."""
+"""Readable names of kinds, if they differ."""
 
 
 def is_prose(text: str, name: str) -> bool:
-    """Return whether a text, whose name has this suffix, is read as paragraphs, or as a log, and not as a program."""
+    """Return whether a text with this suffix is read as paragraphs or as a log, not as a program."""
     return reads_as_prose(text) if name not in CODE else name == ".log" and is_log(text)
 
 
 def plain_page(text: str) -> Page:
-    """Return a text without marks as a page: paragraphs beneath its headings, or the lines of a log."""
+    """Return a plain text as a page: paragraphs under headings, or the lines of a log."""
     return read_log(text) if is_log(text) else sectioned(text)
 
 
@@ -169,14 +169,14 @@ def _document(file: File, title: str, page: Page) -> Document:
     """Return a page as the document of its file."""
     title = page.title or title
     return Document(
-        *(file.name, title, page.blocks, file.name, (file.path.name,), page.heads),
+        *(file.name, title, page.blocks, file.name, (file.path.name,), page.properties),
         has_title=bool(page.title),
         notes=page.notes,
     )
 
 
 def _registered_page(path: Path) -> Page:
-    """Return the page that a package makes of a file: its reader returns Markdown. Raises `BadInput`."""
+    """Return the page of a file that an installed package converts to Markdown. Raises `BadInput`."""
     name = suffix(path).removeprefix(".")
     read = load("readers", name)
     try:
@@ -190,7 +190,7 @@ def _registered_page(path: Path) -> Page:
 
 
 def _unpacks_beyond(path: Path, most: int) -> bool:
-    """Return whether a gzip holds more bytes than that, reading no further."""
+    """Return whether a gzip file unpacks to more than `most` bytes, reading no further."""
     with opened(path) as unpacked:
         while most >= 0 and (block := unpacked.read(_MEGABYTE)):
             most -= len(block)
@@ -198,5 +198,5 @@ def _unpacks_beyond(path: Path, most: int) -> bool:
 
 
 def title_of(path: Path) -> str:
-    """Return a title made of a file's name, for want of a better one."""
+    """Return a title made from a file's name."""
     return _APART.sub(" ", stem(path)).strip() or path.name

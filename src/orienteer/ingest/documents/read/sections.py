@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from orienteer.ingest.documents.cut.contents import LEAST_LINES, is_contents
-from orienteer.ingest.documents.read.blocks import Block, Blocks, Page, Place, Prose, Span
+from orienteer.ingest.documents.read.blocks import Block, Blocks, Page, Place, Prose, Span, moved
 from orienteer.ingest.documents.read.markdown import read_plain
 from orienteer.ingest.documents.read.titles import of_text, titled
 
@@ -44,7 +44,7 @@ class _Heading(NamedTuple):
 
 
 def sectioned(text: str) -> Page:
-    """Return a text without marks as a page: its paragraphs beneath their headings, its contents as navigation."""
+    """Return a plain text as a page: paragraphs under their headings, the table of contents as navigation."""
     page, sections = of_text(Page(blocks=read_plain(text))), _Sections(text)
     found = [_heading(block.text) if isinstance(block, Prose) else None for block in page.blocks]
     lists = _lists(found)
@@ -61,7 +61,7 @@ def sectioned(text: str) -> Page:
 
 
 def _lists(found: Sequence[_Heading | None]) -> dict[int, int]:
-    """Return the places of what is a list, and no heading, each with the length of its list.
+    """Return the indexes of list items that look like headings, each with the length of its list.
 
     Those are neighbours of one form whose numbers rise, and all but the last of many neighbours until one falls.
     """
@@ -84,23 +84,22 @@ class _Sections:
         self.blocks: list[Block] = Blocks()
         self._text = text
         self._path: list[tuple[_Heading, Prose | None]] = []
-        """The headings above, each as a block as long as nothing stands beneath it."""
+        """The headings above, each with its block until it has content."""
         self._levels: dict[tuple[str, int], float] = {}
-        """Of each form. A new one is beneath the heading that it comes after."""
+        """The level of each form. A new form is one level below the heading before it."""
 
     def take(self, block: Block, *, is_navigation: bool = False, level: int | None = None) -> None:
-        """Add a block beneath the headings, or the first of them."""
+        """Add a block under all headings, or only the first `level` of them."""
         headings = tuple(heading.words for heading, _ in self._path[:level])
         if any(bare is not None for _, bare in self._path):
             self._path = [(heading, None) for heading, _ in self._path]
         place = block.place
-        if isinstance(block, Prose) and (headings or is_navigation):  # `replace` takes as long as reading a paragraph
-            here = Place(headings, place.page, place.span, place.anchors, place.line, is_navigation)
-            block = Prose(block.text, here, block.links, block.is_code)
+        if headings or is_navigation:
+            block = moved(block, Place(headings, place.page, place.span, place.anchors, place.line, is_navigation))
         self.blocks.append(block)
 
     def enter(self, heading: _Heading, block: Prose) -> None:
-        """Go beneath a heading, the first lines of a block; the rest of it is a paragraph there."""
+        """Begin a section. The heading is the first lines of a block; the rest becomes a paragraph."""
         level = self._level(heading.form)
         levels = [self._level(each.form) for each, _ in self._path]
         self.leave(next((at for at, each in enumerate(levels) if each >= level), len(levels)))
@@ -114,7 +113,7 @@ class _Sections:
             self.take(Prose(lines[0], replace(block.place, span=span)))
 
     def leave(self, level: int) -> None:
-        """Leave the headings from a level on; those that nothing stands beneath are paragraphs."""
+        """End the sections from a level on. Headings without content become paragraphs."""
         bare = [block for _, block in self._path[level:] if block is not None]
         first = len(self._path) - len(bare)
         for block in bare:
@@ -131,7 +130,7 @@ class _Sections:
 
 
 def _heading(text: str) -> _Heading | None:
-    """Return the heading that a paragraph is, or begins with; None for any other."""
+    """Return the heading that a paragraph is or begins with, or None."""
     lines = text.split("\n", 3)
     rules = [_RULE.match(line) for line in lines[:3]]
     if len(lines) > 2 and rules[0] and rules[2] and not rules[1] and lines[0][0] == lines[2][0]:

@@ -1,14 +1,14 @@
-"""The titles of documents: what a document says of itself, if that is more than a program or a template put there."""
+"""Titles of documents, unless they come from a program or a template."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 
-from orienteer.ingest.documents.read.blocks import Block, Page, Prose
+from orienteer.ingest.documents.read.blocks import Block, Page, Prose, moved
 
 LONGEST = 200
-"""Characters of a title; a longer one is a paragraph, and is cut off at a word."""
+"""Maximum characters of a title. A longer one is a paragraph, or is cut off at a word."""
 LONGEST_LINE = 90
 """Characters of the first line of a text that may be its title."""
 EARLY = 5
@@ -16,7 +16,7 @@ EARLY = 5
 _SPACE = re.compile(r"\s+")
 _MARKS = "¶§🔗\uf0c1\ue157"
 LINK_MARKS = frozenset(f"{_MARKS}#")
-"""What sites put behind a heading, for people to copy its address."""
+"""Signs that sites put after a heading as a link to itself."""
 _GENERIC = re.compile(
     r"(?:untitled|no title|title|index|home|home ?page|welcome|main|page|new page|document|doc|file|presentation"
     r"|powerpoint presentation|slide|slides|workbook|book|sheet|template|default|normal|unknown|none|null|readme"
@@ -30,11 +30,11 @@ _FILE_NAME = re.compile(
 )
 _OF_A_PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|LaTeX|OpenOffice|Adobe \w+) - ", re.IGNORECASE)
 _NO_TITLE = re.compile(r"[;={}<>|\\]|[.,:!?)\]]$|^(?:[-*#:]|\.\. )")
-"""What values and sentences have, and titles do not."""
+"""Signs of values and sentences, which titles do not have."""
 
 
 def cleaned(title: str) -> str:
-    """Return a title in one line, without what sites and programs add to it, empty if it says nothing."""
+    """Return a title in one line, without additions by sites and programs, or "" if it has no letter or digit."""
     words = without_mark(_OF_A_PROGRAM.sub("", _SPACE.sub(" ", title).strip()))
     if len(words) > LONGEST:
         words = f"{words[:LONGEST].rpartition(' ')[0] or words[:LONGEST]} …"
@@ -55,7 +55,7 @@ def is_generic(title: str) -> bool:
 
 
 def chosen(named: str, heading: str) -> str:
-    """Return the better title of a page: what it is called, or the one heading that all of it stands beneath.
+    """Return the better title of a page: its `title`, or the one heading above all of it.
 
     `named` has the site's name in it, or is a word of the program that made the page; it is right where the heading is
     the site's name.
@@ -72,7 +72,7 @@ def _plain(words: str) -> str:
 
 
 def titled(page: Page) -> Page:
-    """Return a page with its first heading as its title, if it has no other and begins with that one.
+    """Return a page that takes an early first heading as its title if it has none.
 
     What stands beneath a heading that is the title loses it from its path, for every part is named by the title.
     """
@@ -83,11 +83,11 @@ def titled(page: Page) -> Page:
 
 def _without(block: Block, heading: str) -> Block:
     headings = block.place.headings
-    return replace(block, place=replace(block.place, headings=headings[1:])) if headings[:1] == (heading,) else block
+    return moved(block, block.place.beneath(headings[1:])) if headings[:1] == (heading,) else block
 
 
 def of_text(page: Page) -> Page:
-    """Return a text without marks with its first line as its title, if that stands alone and is no sentence."""
+    """Return a plain text with its first line as title, if that is a paragraph of its own and not a sentence."""
     first, *others = page.blocks or [Prose("")]
     if not isinstance(first, Prose) or not others:
         return page

@@ -16,6 +16,14 @@ from orienteer.ingest.documents.read.titles import LINK_MARKS, chosen, cleaned, 
 
 _SPACE = re.compile(r"[ \t\r\n\f\v\xa0]+")
 _LINE_ENDS = re.compile(r" ?\n[ \n]*")
+_HEADS = {
+    **dict.fromkeys(["author", "dc.creator", "dcterms.creator"], "author"),
+    **dict.fromkeys(["date", "dc.date", "dcterms.date", "article:published_time"], "date"),
+    **dict.fromkeys(["dcterms.modified", "article:modified_time"], "modified"),
+}
+"""Metadata by the name of a `<meta>`; the first of several counts."""
+_MOST_SEARCHED = 1 << 16
+"""Maximum characters of a page that are searched for metadata."""
 _CONTENT = frozenset(["main", "article", "section", "blockquote"])
 _AROUND = frozenset(["prev", "previous", "next", "up", "start", "home", "contents", "index"])
 _REGIONS = frozenset(["nav", "header", "footer", "aside"])
@@ -46,6 +54,11 @@ def read_html(text: str) -> Page:
     title = cleaned(chosen(cleaned(page.title), page.top))
     page.title = "" if is_generic(title) else title
     page.lift_title()
+    head = text[:_MOST_SEARCHED].partition("<body")[0].encode("utf-8", "replace")
+    for meta in LexborHTMLParser(head).css("meta[content]") if b"<meta" in head else ():
+        called = (meta.attributes.get("name") or meta.attributes.get("property") or "").lower()
+        if called in _HEADS and (said := cleaned(meta.attributes["content"] or "")):
+            page.heads.setdefault(_HEADS[called], said)
     return page
 
 

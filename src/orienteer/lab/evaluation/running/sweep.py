@@ -18,7 +18,6 @@ import numpy as np
 from orienteer.errors import BadInput, BadOption, nearest
 from orienteer.graph.properties import COMPARE, Condition, number_of, parse
 from orienteer.graph.store import Graph
-from orienteer.ingest.extraction.gold import PROVENANCE as GOLD
 from orienteer.lab.evaluation.examples import Example, QuestionSet
 from orienteer.methods.table import AUTO, MethodCard, method_of, options_by_method
 from orienteer.options import options_of, pairs_of, unknown_option
@@ -193,13 +192,6 @@ def select(
 def notes_on(questions: QuestionSet, asked: Sequence[Example], graph: Graph) -> tuple[str, ...]:
     """Return notes on the questions that are asked of a graph: on those alone, not on the whole set."""
     notes = list(questions.notes_on(asked))
-    gold = graph.arrays.manifest.provenance.get(GOLD)
-    if isinstance(gold, dict) and gold.get("dataset") == questions.name:
-        notes.insert(
-            0,
-            f"the graph holds {gold.get('triples')} gold triples of {questions.name} (built with --set gold=true): its "
-            "figures on these questions show how triples are used, not how well they are extracted",
-        )
     lost = [
         (example.question.id, node)
         for example in asked
