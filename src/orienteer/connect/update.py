@@ -256,7 +256,7 @@ class _MarkUpdate:
         self._server, self._graph, self._ledger, self._marks, self._options = server, graph, ledger, marks, options
         self._progress: Progress = progress or (lambda stage, count: None)
         self._tally = Tally(hides_rows=bool(options.private))
-        columns = Columns(options.columns, options.private)
+        columns = Columns(options.columns, options.private, text_from=options.text_from)
         self._database = Database(server, columns, self._tally, {}, marks.id_property, dict.fromkeys(marks.edge_names))
         self._maker = ElementMaker(self._database, self._database.columns_but_the_id, self._tally)
         self._changes = DatabaseChanges(self._database, marks)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from orienteer.graph.builder import GraphBuilder, Progress, RepeatedNode
 from orienteer.ingest import bounds, portable
 from orienteer.ingest.bounds import check_readable, memory_told
 from orienteer.ingest.formats.table import is_unicode, shown
-from orienteer.ingest.layouts import Layout, layouts_of
+from orienteer.ingest.layouts import Layout, TextLayout, layouts_of
 from orienteer.ingest.provenance import describe_import, settled
 from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, Tally, peak_bytes
 from orienteer.ingest.tables import mirror
@@ -75,6 +75,10 @@ class ImportOptions(Options):
     """Columns, or keys of objects in columns, that are never stored."""
     explode: Mapping[str, str] = {}
     """Edge type by list column: each member becomes a node and an edge to it."""
+    text_from: tuple[str, ...] = ()
+    """Columns whose values are the text of nodes, by which they are ranked, in place of the column of the texts."""
+    text: Literal["documents", "tables"] | None = None
+    """What the texts of STaRK's nodes are: its documents, the default, or prose with lists as nodes of their own."""
     partial: tuple[str, ...] = ()
     """Types of nodes or edges that are incomplete in the graph: counts over them say so."""
     changed_by: str = ""
@@ -251,10 +255,12 @@ class Importer:
     ) -> None:
         """Plan the import, around mappings that are kept. Tables may know their null words only when they are read."""
         self._sources, self._options = sources, options
-        self.columns = Columns(options.columns, options.private, options.explode)
+        self.columns = Columns(
+            options.columns, options.private, options.explode, options.text_from, options.text or ""
+        )
         self.tally = Tally(hides_rows=bool(self._options.private))
-        if options.mapping and (options.nodes or options.edges or options.columns):
-            raise BadOption("--mapping says how every table is read: leave out --nodes, --edges and --column")
+        if options.mapping and (options.nodes or options.edges or options.columns or options.text_from):
+            raise BadOption("--mapping says how every table is read: leave out --nodes, --edges, --column, --text-from")
         self._nodes, self._edges = _specs(options.nodes), _specs(options.edges)
         by_hand = options.nodes or options.edges or options.mapping
         self.layout: Layout | None = None
@@ -266,6 +272,8 @@ class Importer:
             self.layout = open_layout(self.columns, self.tally)
         elif not by_hand:
             self.layout = recognize(sources, self.columns, self.tally, language=options.language)
+        if options.text and not isinstance(self.layout, TextLayout):
+            raise BadOption("--text is for STaRK's knowledge bases, and this is none: leave it out")
         if self.layout is not None:
             self.plan = ImportPlan(ignored=left_over(sources, self.layout.files))
         elif options.mapping is not None:
@@ -439,6 +447,8 @@ def written_options(options: ImportOptions) -> dict[str, Any]:
         "labels": str(options.labels) if options.labels else None,
         "private": list(options.private),
         "explode": dict(options.explode),
+        "text_from": list(options.text_from),
+        "text": options.text if options.text != "documents" else None,
         "partial": list(options.partial),
         "strict": options.strict,
         "language": options.language if options.language != "en" else None,
@@ -495,7 +505,7 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
 
 
 def _check(source: Path, columns: Columns, *, takes_fields: bool) -> None:
-    options = {"--column": columns.roles, "--private": columns.private, "--explode": columns.explode}
-    for option, value in options.items():
-        if value and not (takes_fields and option != "--column"):
+    options = {"--private": columns.private, "--explode": columns.explode}
+    for option, value in ({"--column": columns.roles, "--text-from": columns.text_from} | options).items():
+        if value and not (takes_fields and option in options):
             raise BadOption(f"{option} has no meaning for {source}, whose fields are known: leave it out")

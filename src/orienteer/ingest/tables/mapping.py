@@ -55,6 +55,8 @@ class FileMapping(Record):
     why: str = ""
     questions: tuple[str, ...] = ()
     """What neither values nor names settle, each with the answer that was taken."""
+    text_from: tuple[str, ...] = ()
+    """The columns whose values are the text of its nodes, a line each; empty for the columns of the role `text`."""
     undirected: bool = False
     """The edges of this type have no direction."""
     encoding: str = ""
@@ -73,7 +75,8 @@ class FileMapping(Record):
         """Return whether another mapping makes the same of a table; its path, and what led to it, do not count."""
         roles = set(self.columns.values()) - {PROPERTY}
         is_ordered_alike = all(self.having(role) == other.having(role) for role in roles)
-        return self.rows == other.rows and self.columns == other.columns and is_ordered_alike
+        is_alike = self.columns == other.columns and self.text_from == other.text_from
+        return self.rows == other.rows and is_alike and is_ordered_alike
 
     @property
     def rows(self) -> tuple[bool, bool, str | None, bool]:
@@ -219,6 +222,7 @@ def rendered(mappings: Iterable[FileMapping]) -> list[str]:
         roles = [f"{column} = {role}" for column, role in mapping.columns.items() if role != PROPERTY]
         properties = mapping.having(PROPERTY)
         roles += [f"properties: {', '.join(properties)}"] if properties else []
+        roles += [f"text from: {', '.join(mapping.text_from)}"] if mapping.text_from else []
         lines.append(f"{mapping.file}: {mapping.what}")
         lines += [f"    {'; '.join(roles)}"] if roles else []
         lines += [f"    why: {mapping.why}"] if mapping.why else []

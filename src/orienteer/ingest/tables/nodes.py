@@ -83,6 +83,8 @@ class NodeMaker:
         self._linked = mapping.links if mapping else {}
         self._formed = mapping.formed if mapping else {}
         self._joined = joined
+        self._text_from = mapping.text_from if mapping else columns.text_from
+        self._id_column = mapping.id_column if mapping else None
         self._known: dict[str, dict[str, Mapping[str, JsonValue]]] = {}
         """Of each column of a form of its own, what texts become; for they repeat."""
         self.links: dict[str, list[LinkCells]] = {name: [] for name in self._linked}
@@ -141,6 +143,9 @@ class NodeMaker:
                     yield [part[row] for row in rows], nodes
             return
         said = _Said(self, ids, batch.lines)
+        own = names if names is not None else ids
+        columns = (own if name == self._id_column else batch.columns.get(name) for name in self._text_from)
+        said.told = [cells for cells in columns if cells is not None]
         for name, cells in batch.columns.items():
             inner = objects.get(name)
             said.take(name, cells if inner is None else _where(cells, inner, is_there=False))
@@ -154,7 +159,7 @@ class NodeMaker:
                     said.take(key, _where(values, beside, is_there=False), stored=key)
                     values = _where(values, beside, is_there=True)
                 said.take(key, values, stored=f"{name}.{key}")
-        yield range(len(ids)), said.nodes(names if names is not None else ids)
+        yield range(len(ids)), said.nodes(own)
 
     def _forms(self, column: str, cells: Sequence[Any]) -> dict[str, Sequence[JsonValue]]:
         """Return the properties that a column of a form of its own becomes: one is of the texts of another form."""
@@ -191,6 +196,8 @@ class _Said:
         self._best: dict[str, list[tuple[int, str, Sequence[Any]]]] = {}
         """By role the columns that may say it, with their rank."""
         self._aliases: list[Sequence[Any]] = []
+        self.told: list[Sequence[Any]] = []
+        """The columns whose values are the text."""
         self._properties: dict[str, Sequence[JsonValue]] = {}
 
     def take(self, name: str, cells: Sequence[Any], *, stored: str = "") -> None:  # Any: whatever a file can hold
@@ -198,6 +205,10 @@ class _Said:
         maker = self._maker
         role, rank = maker._roles.of(name)
         if stored and (role == "link" or (maker._is_settled and rank >= 0 and role in INNER)):
+            role = ""
+        if role == "text" and maker._text_from:
+            if name in maker._text_from:
+                return
             role = ""
         stored = stored or name
         if role in ("private", "link", "explode"):
@@ -247,8 +258,10 @@ class _Said:
         best = self._chosen("name")
         if best is not None:
             names = [name or otherwise for name, otherwise in zip(_words(best), names, strict=True)]
-        texts = self._chosen("text")
-        if texts is None:
+        texts: Sequence[Any] | None = self._chosen("text")
+        if maker._text_from:
+            texts = [_told(name, cells) for name, *cells in zip(names, *self.told, strict=True)]
+        elif texts is None:
             texts = [""] * size
         elif not is_text(texts):
             texts = list(map(_text, texts))
@@ -385,6 +398,12 @@ def _words(cells: Sequence[Any]) -> Sequence[str | None]:  # Any: whatever a fil
 
 
 def _text(value: Any) -> str:  # Any: whatever a file format can hold
-    """Return a cell as the text of a node."""
+    """Return a cell as the text of a node: the members of lists and objects, a line each."""
     cell = plain(value)
-    return "" if cell is None else "\n".join(map(text_of, cell)) if isinstance(cell, list) else text_of(cell)
+    cell = list(cell.values()) if isinstance(cell, dict) else cell
+    return "" if cell is None else "\n".join(map(_text, cell)) if isinstance(cell, list) else text_of(cell)
+
+
+def _told(name: str | None, cells: Sequence[Any]) -> str:  # Any: as above
+    """Return the text of a node that several cells tell, without its name, by which it is ranked in any case."""
+    return "\n".join(text for text in map(_text, cells) if text and text != name)

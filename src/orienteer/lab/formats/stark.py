@@ -7,8 +7,10 @@
 
 They are in `processed/`, AMAZON's with brands, categories and colours in `processed/cache/brand-category-color/`.
 Every edge is kept as it was written, in its direction and as often (STaRK's own loader averages the types of parallel
-ones and doubles all). A product's reviews and its questions become one table each, a node of type `table`; with
-`--explode review=EDGE_TYPE` each review becomes a node instead, whose stars can be counted (SAGE, tables 9 to 11).
+ones and doubles all). A node's text is the document by which STaRK ranks it, which for a product has its reviews and
+questions. With `--text tables` these become one table each, a node of type `table`, and the text is the prose among the
+fields; with `--explode review=EDGE_TYPE` beside it each review becomes a node, whose stars can be counted (SAGE, tables
+9 to 11).
 
 Memory: the ends and types of the edges, 24 bytes each; another process holds the values of node_info.pkl.
 """
@@ -35,6 +37,7 @@ from orienteer.ingest.tables.values import plain, text_of
 from orienteer.lab.formats import pickles
 from orienteer.lab.formats.fields import node_of_fields
 from orienteer.lab.formats.pickles import tensor
+from orienteer.lab.formats.stark_documents import MOST_ROWS, document, rows_of
 from orienteer.records import JsonValue, Node
 
 NODE_INFO, EDGE_INDEX, EDGE_TYPES = "node_info.pkl", "edge_index.pt", "edge_types.pt"
@@ -71,8 +74,11 @@ class StarkBase:
     folder: Path
     explode: Mapping[str, str]
     """Edge type by list whose rows become nodes."""
-    private: Collection[str] = ()
+    private: Collection[str]
     """Fields that are stored nowhere."""
+    text: str
+    """`documents`, or `tables` for lists as nodes of their own."""
+    tally: Tally
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -87,9 +93,19 @@ class StarkBase:
         seen = 0
         row_edges: list[tuple[str, str, str]] = []
         """Source, type and target of the edges from products to their rows."""
+        left_out = 0
         for seen, (node_id, fields) in enumerate(pickles.items(self.folder / NODE_INFO), 1):  # noqa: B007 (counted)
+            if not isinstance(fields, dict):
+                raise BadInput(f"{self.folder / NODE_INFO}: the node {node_id} has no fields but {str(fields)[:40]!r}")
             node_type = self._type(node_id, node_types, node_names)
-            row_edges += self._add_node(builder, node_id, node_type, fields)
+            open_fields = {key: value for key, value in fields.items() if key not in self.private}
+            row_edges += self._add_node(builder, node_id, node_type, open_fields)
+            left_out += sum(max(len(rows_of(open_fields, name)) - MOST_ROWS, 0) for name in LISTS)
+        if left_out and self.text != "tables":
+            self.tally.notes.append(
+                f"{left_out:,} reviews and questions are beyond the {MOST_ROWS} of a product's document, as in STaRK: "
+                "--text tables keeps all"
+            )
         if node_types is not None and len(node_types) != seen:
             raise BadInput(
                 f"{self.folder / NODE_TYPES} has {len(node_types):,} types for {seen:,} nodes: fetch both again"
@@ -153,19 +169,18 @@ class StarkBase:
     # ---- nodes
 
     def _add_node(
-        self, builder: GraphBuilder, node_id: str, node_type: str, fields: JsonValue
+        self, builder: GraphBuilder, node_id: str, node_type: str, fields: dict[str, JsonValue]
     ) -> Iterator[tuple[str, str, str]]:
-        """Add a node and those of its rows; yield the edges to these."""
-        if not isinstance(fields, dict):
-            raise BadInput(f"{self.folder / NODE_INFO}: the node {node_id} has no fields but {str(fields)[:40]!r}")
-        stated = {key: value for key, value in fields.items() if key not in self.private and str(value) not in UNKNOWN}
+        """Add a node and, unless its text has them, those of its rows; yield the edges to these."""
+        lists = {name for name in LISTS if isinstance(fields.get(name), list)}
+        stated = {key: value for key, value in fields.items() if key not in lists and str(value) not in UNKNOWN}
         if stated.get("type") == node_type:
             del stated["type"]
-        lists = {name: stated.pop(name) for name in LISTS if isinstance(stated.get(name), list)}
-        node = node_of_fields(node_id, node_type, stated)
+        has_tables = self.text == "tables"
+        node = node_of_fields(node_id, node_type, stated, None if has_tables else document(node_type, fields))
         builder.add_node(node)
-        for name, rows in lists.items():
-            rows = [row for row in rows if isinstance(row, dict) and row]
+        for name in LISTS if has_tables else ():
+            rows = rows_of(fields, name)
             row_nodes = _row_nodes(node, name, rows) if name in self.explode else _tables(node, name, rows)
             edge_type = self.explode.get(name, f"has_{name}")
             for row_node in row_nodes:
@@ -199,7 +214,7 @@ class StarkBase:
             )
 
 
-def recognize(source: Path, *, explode: Mapping[str, str], private: Collection[str]) -> StarkBase | None:
+def recognize(source: Path, columns: Columns, tally: Tally) -> StarkBase | None:
     """Return the knowledge base in a folder, or None."""
     found = [folder for name in FOLDERS if ((folder := source / name) / NODE_INFO).is_file()]
     if not found:
@@ -210,9 +225,11 @@ def recognize(source: Path, *, explode: Mapping[str, str], private: Collection[s
     for name in (EDGE_INDEX, EDGE_TYPES):
         if not (folder / name).is_file():
             raise BadInput(f"{folder / name} is missing from the knowledge base: fetch the whole folder again")
-    if unknown := sorted(set(explode) - set(LISTS)):
+    if unknown := sorted(set(columns.explode) - set(LISTS)):
         raise BadOption(f"--explode: STaRK's nodes have no list {unknown[0]!r}. There are: {', '.join(LISTS)}.")
-    return StarkBase(folder, explode, private)
+    if columns.explode and columns.text != "tables":
+        raise BadOption(f"--explode {min(columns.explode)}: a product's text has its rows: add --text tables")
+    return StarkBase(folder, columns.explode, columns.private, columns.text, tally)
 
 
 def _whole_numbers(path: Path) -> NDArray[np.int64]:
@@ -247,8 +264,4 @@ def _cell(value: JsonValue) -> str:
     return "" if content is None else text_of(content)
 
 
-def _opened(source: Path, columns: Columns, tally: Tally) -> StarkBase | None:
-    return recognize(source, explode=columns.explode, private=columns.private) if source.is_dir() else None
-
-
-LAYOUT = KnownLayout(graph=_opened, takes_fields=True)
+LAYOUT = KnownLayout(graph=recognize, takes_fields=True)

@@ -83,6 +83,20 @@ class TableFlags:
             "--explode", metavar="COL=EDGE_TYPE", help="Turn the members of a list column into nodes and edges."
         ),
     ] = None
+    text_from: Annotated[
+        str,
+        typer.Option(
+            metavar="COL,...",
+            help="Columns whose values are the text of nodes, which search ranks by: name,brand,reviews.",
+        ),
+    ] = ""
+    text: Annotated[
+        Literal["documents", "tables"] | None,
+        typer.Option(
+            metavar="documents|tables",
+            help="Texts of STaRK's nodes: its documents, the default; or prose, with reviews as tables of their own.",
+        ),
+    ] = None
     language: Annotated[
         str,
         typer.Option("--language", metavar="L", help="The preferred language of names and texts in RDF: en, de, ..."),
@@ -107,6 +121,8 @@ class TableFlags:
             labels=self.labels,
             private=tuple(self.private or ()),
             explode=pairs_of(self.explode or (), form="--explode COL=EDGE_TYPE"),
+            text_from=tuple(filter(None, map(str.strip, self.text_from.split(",")))),
+            text=self.text,
             language=self.language,
         )
 

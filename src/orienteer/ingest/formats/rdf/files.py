@@ -77,6 +77,7 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
         return None
     if others:
         raise BadInput(f"{files[0]} is RDF and {others[0]} is not: import them one at a time")
-    if columns.explode:
-        raise BadOption("--explode has no meaning for RDF, whose lists are edges already: leave it out")
+    for option, given in {"--explode": columns.explode, "--text-from": columns.text_from}.items():
+        if given:
+            raise BadOption(f"{option} has no meaning for RDF, whose lists are edges already: leave it out")
     return RdfFiles(tuple(files), PredicateRoles(columns), tally, language)
