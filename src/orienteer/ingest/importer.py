@@ -255,9 +255,7 @@ class Importer:
     ) -> None:
         """Plan the import, around mappings that are kept. Tables may know their null words only when they are read."""
         self._sources, self._options = sources, options
-        self.columns = Columns(
-            options.columns, options.private, options.explode, options.text_from, options.text or ""
-        )
+        self.columns = Columns(options.columns, options.private, options.explode, options.text_from, options.text or "")
         self.tally = Tally(hides_rows=bool(self._options.private))
         if options.mapping and (options.nodes or options.edges or options.columns or options.text_from):
             raise BadOption("--mapping says how every table is read: leave out --nodes, --edges, --column, --text-from")

@@ -154,7 +154,8 @@ class Assignment:
             guesses += [f"{table.file}: {guess}" for guess in (*draft.guesses, *draft.questions)]
         if not mapped:
             raise UnclearTables(unclear(self._others))
-        check_named(Columns(text_from=self._columns.text_from), {name for x in mapped if not x.mapping.is_of_edges for name in x.table.columns})
+        named = {name for each in mapped if not each.mapping.is_of_edges for name in each.table.columns}
+        check_named(Columns(text_from=self._columns.text_from), named)
         return ImportPlan(tuple(mapped), tuple(self._others), tuple(self._found.ignored), tuple(guesses))
 
     def _draft(self, table: Table) -> Draft:

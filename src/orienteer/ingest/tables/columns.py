@@ -262,4 +262,5 @@ def check_named(columns: Columns, seen: Collection[str]) -> None:
     for option, wanted in (options | {"--text-from": columns.text_from}).items():
         for column in wanted:
             if column not in seen:
-                raise BadInput(f"{option}: there is no column {column!r}. The columns are: {', '.join(sorted(seen))}.")
+                there = ", ".join(sorted(seen)) or "none"
+                raise BadInput(f"{option}: there is no column {column!r}. The columns are: {there}.")

@@ -119,9 +119,7 @@ def _as_made(manifest: Manifest, options: ImportOptions) -> ImportOptions:
     """Return options with those that made the texts of a graph, where they say nothing else and do not replace it."""
     made = {} if options.force else manifest.provenance.get("options", {})
     text, text_from = made.get("text"), tuple(made.get("text_from", ()))
-    return options.model_copy(
-        update={"text": options.text or text, "text_from": options.text_from or text_from}
-    )
+    return options.model_copy(update={"text": options.text or text, "text_from": options.text_from or text_from})
 
 
 def options_differ(manifest: Manifest, options: ImportOptions, target: Path) -> str:

@@ -76,6 +76,11 @@ def _product(fields: Fields) -> Iterator[str]:
         for number, feature in enumerate(map(str, features), 1):
             if feature and "asin" not in feature.lower():
                 yield f"{number}. {feature}"
+    yield from _rows(fields)
+
+
+def _rows(fields: Fields) -> Iterator[str]:
+    """Yield what a product's reviews and questions say."""
     if reviews := rows_of(fields, "review"):
         yield "reviews"
         # Most reviews have no votes; which of equal ones come first is left to numpy, as STaRK does.
@@ -147,7 +152,7 @@ def _filled(value: dict[str, Any]) -> dict[str, Any]:  # Any: JSON
 
 
 def _of_gene(key: str, value: Any) -> str:  # Any: JSON
-    """Return what a gene's document has of a field: of several positions the first, of remarks and families the texts."""
+    """Return what a gene's document has of a field: the first position, the texts of remarks and families."""
     several = value if isinstance(value, list) else [value]
     if key == "genomic_pos":
         return str(several[:1])
