@@ -76,7 +76,7 @@ from orienteer.ingest.update.ledger import (
 )
 from orienteer.ingest.update.report import DatabaseRead, UpdateReport, changed_counts, graph_facts, tally_of
 from orienteer.ingest.update.rows import edge_rows
-from orienteer.ingest.update.update import options_differ
+from orienteer.ingest.update.update import as_made, options_differ
 from orienteer.records import Node
 from orienteer.version import __version__
 
@@ -103,6 +103,7 @@ def update_database(
     options = options.model_copy(update={"changed_by": changed_by})
     if manifest is None:
         return _import_all(server, target, options, progress, f"{target} was no graph")
+    options = as_made(manifest, options)
     if other := _other_than_before(manifest, server, options, target):
         if not options.force:
             raise BadInput(f"{other}: --force imports it whole, or name another folder with -o")

@@ -16,7 +16,7 @@ from orienteer.graph.builder import GraphBuilder, Progress, RepeatedNode
 from orienteer.ingest import bounds, portable
 from orienteer.ingest.bounds import check_readable, memory_told
 from orienteer.ingest.formats.table import is_unicode, shown
-from orienteer.ingest.layouts import Layout, TextLayout, layouts_of
+from orienteer.ingest.layouts import Layout, layouts_of
 from orienteer.ingest.provenance import describe_import, settled
 from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, Tally, peak_bytes
 from orienteer.ingest.tables import mirror
@@ -270,7 +270,7 @@ class Importer:
             self.layout = open_layout(self.columns, self.tally)
         elif not by_hand:
             self.layout = recognize(sources, self.columns, self.tally, language=options.language)
-        if options.text and not isinstance(self.layout, TextLayout):
+        if options.text and not hasattr(self.layout, "takes_text"):
             raise BadOption("--text is for STaRK's knowledge bases, and this is none: leave it out")
         if self.layout is not None:
             self.plan = ImportPlan(ignored=left_over(sources, self.layout.files))
@@ -474,6 +474,7 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
         raise BadInput(f"{shown(unnamed)} has a name that is not UTF-8: rename it")
     dump = portable.recognize(sources)
     if dump is not None:
+        _check(sources[0], columns, takes_fields=False)
         return dump
     # Opening a graph needs none of them.
     from orienteer.ingest.formats import graph_file, lightrag, msgraphrag, neo4j_admin

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol
 
 from orienteer.ingest.formats.files import suffix
 from orienteer.plugins import load, refused, registered
@@ -34,15 +34,6 @@ class Layout(Protocol):
 
     def read(self, builder: GraphBuilder) -> Labels:
         """Read everything into the builder, and return the labels of types."""
-
-
-@runtime_checkable
-class TextLayout(Protocol):
-    """A layout in which --text chooses what the texts of nodes are."""
-
-    @property
-    def text(self) -> str:
-        """Return what was chosen; empty for the usual."""
 
 
 @dataclass(frozen=True, slots=True)

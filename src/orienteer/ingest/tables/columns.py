@@ -76,15 +76,13 @@ def plainly(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A person's options for columns: roles, private columns, list columns to turn into edges."""
+    """A person's options for columns: roles, private ones, lists to turn into edges, the text of nodes and its kind."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     private: tuple[str, ...] = ()
     explode: Mapping[str, str] = field(default_factory=dict)
     text_from: tuple[str, ...] = ()
-    """Columns whose values are the text of nodes."""
     text: str = ""
-    """What the texts of nodes are, in layouts that leave a choice."""
 
     def __post_init__(self) -> None:
         for role in self.roles:
@@ -262,5 +260,4 @@ def check_named(columns: Columns, seen: Collection[str]) -> None:
     for option, wanted in (options | {"--text-from": columns.text_from}).items():
         for column in wanted:
             if column not in seen:
-                there = ", ".join(sorted(seen)) or "none"
-                raise BadInput(f"{option}: there is no column {column!r}. The columns are: {there}.")
+                raise BadInput(f"{option}: there is no column {column!r}. The columns are: {', '.join(sorted(seen))}.")

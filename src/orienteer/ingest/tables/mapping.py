@@ -75,13 +75,12 @@ class FileMapping(Record):
         """Return whether another mapping makes the same of a table; its path, and what led to it, do not count."""
         roles = set(self.columns.values()) - {PROPERTY}
         is_ordered_alike = all(self.having(role) == other.having(role) for role in roles)
-        is_alike = self.columns == other.columns and self.text_from == other.text_from
-        return self.rows == other.rows and is_alike and is_ordered_alike
+        return self.rows == other.rows and self.columns == other.columns and is_ordered_alike
 
     @property
-    def rows(self) -> tuple[bool, bool, str | None, bool]:
-        """Return the decision about its rows: whether ignored, whether edges, their type, whether undirected."""
-        return self.kind == IGNORED, self.is_of_edges, self.type, self.undirected
+    def rows(self) -> tuple[bool, bool, str | None, bool, tuple[str, ...]]:
+        """Return the decision about its rows: whether ignored, whether edges, type, whether undirected, text."""
+        return self.kind == IGNORED, self.is_of_edges, self.type, self.undirected, self.text_from
 
     def with_columns(self, columns: Mapping[str, str]) -> FileMapping:
         """Return it with other roles of its columns."""

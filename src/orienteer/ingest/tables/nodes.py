@@ -128,6 +128,7 @@ class NodeMaker:
 
         `names` are those of nodes that nothing else names, their ids if not given.
         """
+        names = ids if names is None else names
         objects = {
             name: list(map(opened, cells))
             for name, cells in batch.columns.items()
@@ -138,14 +139,11 @@ class NodeMaker:
         if len(ids) > 1 and is_sparse(sum(map(len, keys.values())) * len(ids), filled):
             half = len(ids) // 2
             for part in (range(half), range(half, len(ids))):
-                own = taking(names if names is not None else ids, part)
-                for rows, nodes in self.named(taking(ids, part), batch.taking(part), names=own):
+                for rows, nodes in self.named(taking(ids, part), batch.taking(part), names=taking(names, part)):
                     yield [part[row] for row in rows], nodes
             return
         said = _Said(self, ids, batch.lines)
-        own = names if names is not None else ids
-        columns = (own if name == self._id_column else batch.columns.get(name) for name in self._text_from)
-        said.told = [cells for cells in columns if cells is not None]
+        told = (names if name == self._id_column else batch.columns.get(name) for name in self._text_from)
         for name, cells in batch.columns.items():
             inner = objects.get(name)
             said.take(name, cells if inner is None else _where(cells, inner, is_there=False))
@@ -159,7 +157,7 @@ class NodeMaker:
                     said.take(key, _where(values, beside, is_there=False), stored=key)
                     values = _where(values, beside, is_there=True)
                 said.take(key, values, stored=f"{name}.{key}")
-        yield range(len(ids)), said.nodes(own)
+        yield range(len(ids)), said.nodes(names, [cells for cells in told if cells is not None])
 
     def _forms(self, column: str, cells: Sequence[Any]) -> dict[str, Sequence[JsonValue]]:
         """Return the properties that a column of a form of its own becomes: one is of the texts of another form."""
@@ -196,8 +194,6 @@ class _Said:
         self._best: dict[str, list[tuple[int, str, Sequence[Any]]]] = {}
         """By role the columns that may say it, with their rank."""
         self._aliases: list[Sequence[Any]] = []
-        self.told: list[Sequence[Any]] = []
-        """The columns whose values are the text."""
         self._properties: dict[str, Sequence[JsonValue]] = {}
 
     def take(self, name: str, cells: Sequence[Any], *, stored: str = "") -> None:  # Any: whatever a file can hold
@@ -207,9 +203,7 @@ class _Said:
         if stored and (role == "link" or (maker._is_settled and rank >= 0 and role in INNER)):
             role = ""
         if role == "text" and maker._text_from:
-            if name in maker._text_from:
-                return
-            role = ""
+            role = IGNORED if name in maker._text_from else ""
         stored = stored or name
         if role in ("private", "link", "explode"):
             self._lead_away(role, name, cells)
@@ -242,16 +236,16 @@ class _Said:
                 nodes += [node_id] * len(several)
                 members += several
 
-    def nodes(self, names: Sequence[str]) -> NodeBatch:
-        """Return the nodes; `names` are those of nodes that no column names."""
+    def nodes(self, names: Sequence[str], told: Sequence[Sequence[Any]]) -> NodeBatch:  # Any: as above
+        """Return the nodes; `names` are those of nodes that no column names, `told` the columns of a chosen text."""
         maker, size = self._maker, len(self._ids)
         types = self._types()
         if maker.only_counts:
             return NodeBatch(self._ids, types, names, names)
         parts = sorted(self._best.get("name part", ()), key=lambda part: part[0])
         if parts:
-            told = zip(*(_words(cells) for _, _, cells in parts), strict=True)
-            whole = (" ".join(word.strip() for word in words if word) for words in told)
+            by_row = zip(*(_words(cells) for _, _, cells in parts), strict=True)
+            whole = (" ".join(word.strip() for word in words if word) for words in by_row)
             names = [name or otherwise for name, otherwise in zip(whole, names, strict=True)]
             for _, stored, cells in parts:
                 self._keep(stored, list(map(plain, cells)))
@@ -260,7 +254,9 @@ class _Said:
             names = [name or otherwise for name, otherwise in zip(_words(best), names, strict=True)]
         texts: Sequence[Any] | None = self._chosen("text")
         if maker._text_from:
-            texts = [_told(name, cells) for name, *cells in zip(names, *self.told, strict=True)]
+            # A node is ranked by its name in any case.
+            rows = ((name, map(_text, cells)) for name, *cells in zip(names, *told, strict=True))
+            texts = ["\n".join(text for text in row if text and text != name) for name, row in rows]
         elif texts is None:
             texts = [""] * size
         elif not is_text(texts):
@@ -402,8 +398,3 @@ def _text(value: Any) -> str:  # Any: whatever a file format can hold
     cell = plain(value)
     cell = list(cell.values()) if isinstance(cell, dict) else cell
     return "" if cell is None else "\n".join(map(_text, cell)) if isinstance(cell, list) else text_of(cell)
-
-
-def _told(name: str | None, cells: Sequence[Any]) -> str:  # Any: as above
-    """Return the text of a node that several cells tell, without its name, by which it is ranked in any case."""
-    return "\n".join(text for text in map(_text, cells) if text and text != name)

@@ -84,18 +84,11 @@ class TableFlags:
         ),
     ] = None
     text_from: Annotated[
-        str,
-        typer.Option(
-            metavar="COL,...",
-            help="Columns whose values are the text of nodes, which search ranks by: name,brand,reviews.",
-        ),
+        str, typer.Option(metavar="COL,...", help="The columns that are the text of nodes, by which search ranks them.")
     ] = ""
     text: Annotated[
         Literal["documents", "tables"] | None,
-        typer.Option(
-            metavar="documents|tables",
-            help="Texts of STaRK's nodes: its documents, the default; or prose, with reviews as tables of their own.",
-        ),
+        typer.Option(metavar="documents|tables", help="STaRK: reviews in its own documents, or as tables beside them."),
     ] = None
     language: Annotated[
         str,
