@@ -136,3 +136,16 @@ def test_an_update_keeps_it(shop, tmp_path):
         update_graph([tmp_path / "shop"], tmp_path / "graph", options=ImportOptions(text_from=("price",)))
     update_graph([tmp_path / "shop"], tmp_path / "graph", options=ImportOptions(force=True))
     assert Graph.open(tmp_path / "graph").node("4").text == ""
+
+
+def test_an_update_tells_of_a_column_of_the_text_that_is_gone(shop, tmp_path):
+    shop({**SHOP, "makers.csv": "maker,founded,price\nAcme,1901,low\nHansa,1350,high\n"}, text_from=("price", "brand"))
+    assert Graph.open(tmp_path / "graph").node("Acme").text == "low"
+    (tmp_path / "shop" / "makers.csv").write_text("maker,founded\nAcme,1901\nHansa,1350\n")
+    report = update_graph([tmp_path / "shop"], tmp_path / "graph", options=ImportOptions())
+    assert any("price" in line and "is gone" in line for line in report.became)
+    graph = Graph.open(tmp_path / "graph")
+    assert [graph.node("Acme").text, graph.node("1").text] == ["", "12\nAcme"]
+    (tmp_path / "shop" / "products.csv").write_text("id,name,brand\n1,Lantern,Acme\n")
+    with pytest.raises(BadInput, match="--text-from: there is no column 'price'"):
+        update_graph([tmp_path / "shop"], tmp_path / "graph", options=ImportOptions())
