@@ -12,7 +12,7 @@ ROWS = (
     {"qid": "0", "domain": "clubs", "level": "easy", "question": "Who leads the Choir?", "answer": "Ann"},
     {"qid": "1", "domain": "clubs", "level": "easy", "question": "Who is in the Boats?", "answer": "Cat"},
     {"qid": "2", "domain": "clubs", "level": "hard", "question": "Who is in the Choir?", "answer": "Ann, Dan"},
-    {"qid": "3", "domain": "legal", "level": "hard", "question": "How many are in Chess Club?", "answer": "2"},
+    {"qid": "3", "domain": "village", "level": "hard", "question": "How many are in Chess Club?", "answer": "2"},
 )
 CODE = "print(cypher(\"MATCH (p:person)--(c:club) WHERE c.name = '{}' RETURN DISTINCT p.name\"))"
 WRONG = "print(cypher('MATCH (p:persons) RETURN p'))"
@@ -71,7 +71,7 @@ def test_figures_4_to_6_and_table_5_by_domain_and_level(judged, home, cli):
     assert [(row["by"], row["n"]) for row in shown] == [
         ({"domain": "clubs", "level": "easy"}, 2),
         ({"domain": "clubs", "level": "hard"}, 1),
-        ({"domain": "legal", "level": "hard"}, 1),
+        ({"domain": "village", "level": "hard"}, 1),
     ]
     means = [[row["measures"][name]["mean"] for name in names] for row in shown]
     assert means[0] == pytest.approx([0.5, (1 + 2 / 3) / 2, (1 + 2 / 3) / 2, 0.5])
