@@ -162,10 +162,21 @@ def show(
     published: Annotated[
         bool, typer.Option("--published", help="Add published figures of methods that need training.")
     ] = False,
+    is_together: Annotated[
+        bool, typer.Option("--together", help="Take the runs as one: a row for each method over the questions of all.")
+    ] = False,
 ) -> None:
     """Print a row for each method: every measure with its interval, n, milliseconds, work done, failed tool calls."""
     stored = _read(*runs)
-    _show(out, stored, by=by or (), measures=measure or (), by_measure=by_measure, published=published)
+    _show(
+        out,
+        stored,
+        by=by or (),
+        measures=measure or (),
+        by_measure=by_measure,
+        published=published,
+        is_together=is_together,
+    )
 
 
 def compare(
@@ -354,23 +365,25 @@ def _show(
     measures: Sequence[str] = (),
     by_measure: str | None = None,
     published: bool = False,
+    is_together: bool = False,
     shown: Sequence[str] = (),
 ) -> None:
     """Print the table, and all notes on it that were not shown before."""
+    from orienteer.lab.evaluation.scores.comparison import unlike
     from orienteer.lab.evaluation.scores.scorer import cut_short
     from orienteer.lab.evaluation.scores.table import names_of, published_rows, score_runs
 
-    table = score_runs(runs, measures=measures, by_measure=by_measure, by=by)
+    table = score_runs(runs, measures=measures, by_measure=by_measure, by=by, is_together=is_together)
     papers = [paper for run in runs for paper in published_rows(run.manifest)] if published else []
     papers = list({paper.model_dump_json(): paper for paper in papers}.values())
     if published and not papers:
         out.note("note: no published figures are known for these questions")
     for name, run in zip(names_of(runs), runs, strict=True):
-        shown_measures = [measure for row in table if row.run == name for measure in row.measures]
+        shown_measures = [measure for row in table if is_together or row.run == name for measure in row.measures]
         for note in [*run.manifest.notes, *cut_short(run, shown_measures)]:
             if note not in shown:
                 out.note(f"note: {name}: {note}")
-    for failure in _failures(runs):
+    for failure in [*(f"note: {note}" for note in (unlike(runs) if is_together else ())), *_failures(runs)]:
         out.note(failure)
     if not measures:
         # Which measure leads and why; run by run if the runs differ in that.
