@@ -17,6 +17,7 @@ import typer
 
 from orienteer.display import counted
 from orienteer.errors import BadOption, UsageError
+from orienteer.lab.cli.quiz import QuestionFlags, SelectionFlags
 from orienteer.page.svg import figure, share
 from orienteer.serve.cli.arguments import (
     STANDARD,
@@ -65,27 +66,9 @@ ByMeasure = Annotated[str | None, typer.Option("--by-measure", "--measure", meta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFlags:
+class RunFlags(QuestionFlags):
     """The flags that choose the questions, and how they are asked."""
 
-    dataset: Annotated[
-        str | None,
-        typer.Option("--dataset", metavar="NAME", help="The data set of the questions, if it is not recognised."),
-    ] = None
-    split: Annotated[str | None, typer.Option("--split", metavar="S", help="The split of the data set.")] = None
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--where", metavar="FIELD=VALUE", help="Ask questions whose field fits: = != < <= > >=. Repeatable."
-        ),
-    ] = None
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            "--limit", metavar="N", help="Ask a random sample of N questions; a larger N includes the smaller sample."
-        ),
-    ] = None
-    random_seed: Seed = 0
     workers: Annotated[
         int | None,
         typer.Option("--workers", "-w", metavar="W", help="Questions at once. Default: 8 with a model, 1 without."),
@@ -184,12 +167,14 @@ def compare(
     runs: Runs,
     by_measure: ByMeasure = None,
     by: By = None,
-    random_seed: Seed = 0,
+    *,
+    asked: SelectionFlags,
 ) -> None:
     """Say whether the graph helped on these questions and by how much, then show the evidence."""
     from orienteer.lab.evaluation.scores.comparison import compare
 
-    comparison = compare(_read(*runs), measure=by_measure, by=by, random_seed=random_seed)
+    some = [asked.of(run) for run in _read(*runs)]
+    comparison = compare(some, measure=by_measure, by=by, random_seed=asked.random_seed)
     for note in comparison.notes:
         out.note(f"note: {note}")
     if out.as_json:
@@ -322,16 +307,13 @@ def _evaluate(
     budget: BudgetFlags,
 ) -> int:
     """Run, show the table, and return 1 if every question failed."""
-    from orienteer.lab.evaluation.datasets import read_questions
     from orienteer.lab.evaluation.running.runner import evaluate
-    from orienteer.lab.evaluation.running.sweep import notes_on, select
+    from orienteer.lab.evaluation.running.sweep import notes_on
 
     configured, config = model.settings(), flags.config()
     limits = budget.limits(configured)
     graph = open_graph(directory, out)
-    with file_trouble("check the path and its permissions"):
-        question_set = read_questions(questions, dataset=flags.dataset, split=config.split, graph=graph)
-    examples = select(question_set.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
+    question_set, examples = flags.read(questions, graph)
     notes = notes_on(question_set, examples, graph)  # before anything is paid
     for note in notes:
         out.note(f"note: {note}")

@@ -10,6 +10,7 @@ import typer
 
 from orienteer.display import counted
 from orienteer.errors import BadInput, UsageError
+from orienteer.lab.cli.quiz import QuestionFlags
 from orienteer.serve.cli.arguments import (
     BudgetFlags,
     Force,
@@ -59,8 +60,14 @@ class CollectFlags:
     """The flags of a collection."""
 
     samples: Annotated[
-        int, typer.Option("--samples", "-n", metavar="N", min=1, help="Trajectories for each question, of a model.")
+        int,
+        typer.Option(
+            "--samples", "-n", metavar="N", min=1, help="Trajectories of each question, of a model; an agent gives one."
+        ),
     ] = 3
+    may_test: Annotated[
+        bool, typer.Option("--allow-test", help="Allow --split to be another than train, the default, and val.")
+    ] = False
     count: Annotated[
         int, typer.Option("--number", metavar="N", min=1, help="Questions that are generated for each graph.")
     ] = 1000
@@ -91,7 +98,6 @@ class CollectFlags:
             help="For anchor: share of episodes that begin with a wrong call, then corrected.",
         ),
     ] = 0.0
-    random_seed: Annotated[int, typer.Option(metavar="K", min=0, help="The seed of questions and episodes.")] = 0
     workers: Annotated[
         int | None, typer.Option("--workers", "-w", metavar="W", min=1, help="Questions at once, of a model.")
     ] = None
@@ -102,7 +108,7 @@ def collect(
     out: Output,
     sources: Annotated[
         list[Path],
-        typer.Argument(metavar="DIR", help="Graphs; after one, a file of questions; else they are generated."),
+        typer.Argument(metavar="DIR", help="Graphs; after one, questions or their data set; else they are generated."),
     ],
     teacher: Annotated[
         str, typer.Option("--teacher", metavar="METHOD", help="anchor, quiz (no model), or a method: 'ark agents=1'.")
@@ -113,6 +119,7 @@ def collect(
     ],
     *,
     model: ModelFlags,
+    asked: QuestionFlags,
     flags: CollectFlags,
     budget: BudgetFlags,
 ) -> None:
@@ -121,11 +128,13 @@ def collect(
     from orienteer.lab.training.collect import AGENTS, CollectConfig, collect as collected
 
     *directories, last = sources
-    questions = last if last.is_file() and last.suffix in (".jsonl", ".json", ".csv") else None
+    questions = last if _are_questions(last, asked, is_alone=not directories) else None
     if questions is None:
         directories = list(sources)
     if not directories:
         raise UsageError(f"{questions} is a file of questions: name the graph that they are about before it")
+    if questions is None and asked != QuestionFlags(random_seed=asked.random_seed):
+        raise UsageError("--dataset, --split, --where and --limit choose given questions: name these after the graph")
     configured = model.settings()
     limits = budget.limits(configured)
     opened = None
@@ -139,9 +148,14 @@ def collect(
         samples=flags.samples,
         count=flags.count,
         patterns=tuple(flags.patterns or ()),
+        dataset=asked.dataset,
+        split=asked.split,
+        may_test=flags.may_test,
+        where=tuple(asked.where or ()),
+        limit=asked.limit,
         rules=tuple(flags.rules or ()),
         mistakes=flags.mistakes,
-        random_seed=flags.random_seed,
+        random_seed=asked.random_seed,
         workers=flags.workers,
     )
     with (
@@ -161,6 +175,17 @@ def collect(
             executor=executor,
         )
     _report_collection(out, target, collection)
+
+
+def _are_questions(path: Path, asked: QuestionFlags, *, is_alone: bool) -> bool:
+    """Return whether the last path holds questions: a file by its suffix, and after a graph what is recognised."""
+    from orienteer.graph.format import is_graph
+    from orienteer.lab.evaluation.datasets import DATASETS
+
+    if path.is_file() and path.suffix in (".jsonl", ".json", ".csv"):
+        return True
+    is_known = asked.dataset is not None or any(dataset.recognises(path) for dataset in DATASETS)
+    return not is_alone and path.exists() and not is_graph(path) and is_known
 
 
 def sft(
@@ -319,6 +344,8 @@ def _report_collection(out: Output, target: Path, collection: Collection) -> Non
         out.note(f"note: {counted(without, 'question')} without a trajectory: {why}")
     if failed := sum(part.failed for part in collection.parts):
         out.note(f"note: trajectories that are missing, for the model failed: {failed:,}; the same command asks again")
+    if collection.split:
+        out.note(f"note: asked were questions of the split {collection.split} alone")
     total = sum(part.trajectories for part in collection.parts)
     usage = collection.usage
     tokens = usage.prompt_tokens + usage.completion_tokens
