@@ -3,7 +3,8 @@
 The file is read twice, a node at a time: once for the nodes, then for the edges, whose ends must be known. An edge
 is written at both of its nodes. If both call it the same (Hetionet's `Disease-downregulates-Gene`), cleaning stores it
 once. If each has its own name for it (`reference` and `cited_by`, `author` and `paper`), their edges show that the two
-names are one relation, and the name that comes first in the file is kept.
+names are one relation, and the name that comes first in the file is kept. Questions may say the other one as well: a
+paper *cites* its `reference`, for it is there that this is `cited_by`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.values import identifier
 from orienteer.lab.formats.fields import node_of_fields
+from orienteer.lab.quizzes.english import VERBS, participle_of, third_of
 
 NAME, SUFFIX = "graph.json", "_nodes"
 # How such a file begins.
@@ -39,6 +41,13 @@ FIRST = re.compile(r'\s*\{\s*"[^"]+_nodes"\s*:\s*\{')
 CHUNK = 1 << 20
 # Edges of each of two types that need their reverse in the other before the two are one relation.
 INVERSE_PERCENT = 99
+# What GRBench's questions call types of its graphs besides; those of edges, in their direction.
+SAID = {
+    "author": ("written by", "researcher"),
+    "paper": ("academic work", "scholarly paper", "article"),
+    "publisher": ("published by",),
+    "venue": ("published in",),
+}
 SPACE = re.compile(r"[\s,]*")
 
 
@@ -65,8 +74,10 @@ class GrbenchGraph:
 
     def read(self, builder: GraphBuilder) -> Labels:
         """Read the graph into the builder, every relation once."""
+        labels, kinds = Labels(), set[str]()
         for entry in entries(self.file):
             builder.add_node(node_of_fields(entry.id, entry.type, entry.features))
+            kinds.add(entry.type)
         edges = (
             (entry.id, name, identifier(neighbor))
             for entry in entries(self.file)
@@ -86,10 +97,13 @@ class GrbenchGraph:
                     builder.edges.type[others] = first[0]
                     turned.add(second)
                     stays, gone = builder.edges.type_names[first[0]], builder.edges.type_names[second[0]]
+                    labels.add(stays, stays, () if gone in kinds else _said_back(gone))
                     joined.append(f"{gone!r} is {stays!r} the other way round: both are stored as {stays!r}")
             self.tally.notes += joined
             mirror.clean(builder.edges, self.tally)
-        return Labels()
+        for name in {*kinds, *builder.edges.type_names}:
+            labels.add(name, name, SAID.get(name, ()))
+        return labels
 
 
 def recognize(source: Path, tally: Tally) -> GrbenchGraph | None:
@@ -187,6 +201,15 @@ class _JsonReader:
             if end < len(self._buffer) or not self._fill():  # a number at the end of the buffer may go on
                 self._at += end - self._at
                 return entry
+
+
+def _said_back(name: str) -> tuple[str, ...]:
+    """Return what a relation is called from its other end: `cited_by` is *cites*, and `reference` *reference of*."""
+    words = name.replace("_", " ")
+    done, _, by = words.rpartition(" ")
+    if by != "by":
+        return (f"{words} of",)
+    return tuple(third_of(verb) for verb in VERBS if participle_of(verb) == done)
 
 
 def _groups(edges: EdgeTable) -> list[tuple[tuple[int, int, int], NDArray[np.int64]]]:
