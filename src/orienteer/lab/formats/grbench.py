@@ -32,7 +32,6 @@ from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.values import identifier
 from orienteer.lab.formats.fields import node_of_fields
-from orienteer.lab.quizzes.english import VERBS, participle_of, third_of
 
 NAME, SUFFIX = "graph.json", "_nodes"
 # How such a file begins.
@@ -48,6 +47,8 @@ SAID = {
     "publisher": ("published by",),
     "venue": ("published in",),
 }
+# What a relation is called from its other end, where no node type says it.
+BACK = {"cited_by": ("cites",), "reference": ("reference of",)}
 SPACE = re.compile(r"[\s,]*")
 
 
@@ -97,7 +98,7 @@ class GrbenchGraph:
                     builder.edges.type[others] = first[0]
                     turned.add(second)
                     stays, gone = builder.edges.type_names[first[0]], builder.edges.type_names[second[0]]
-                    labels.add(stays, stays, () if gone in kinds else _said_back(gone))
+                    labels.add(stays, stays, BACK.get(gone, ()))
                     joined.append(f"{gone!r} is {stays!r} the other way round: both are stored as {stays!r}")
             self.tally.notes += joined
             mirror.clean(builder.edges, self.tally)
@@ -201,15 +202,6 @@ class _JsonReader:
             if end < len(self._buffer) or not self._fill():  # a number at the end of the buffer may go on
                 self._at += end - self._at
                 return entry
-
-
-def _said_back(name: str) -> tuple[str, ...]:
-    """Return what a relation is called from its other end: `cited_by` is *cites*, and `reference` *reference of*."""
-    words = name.replace("_", " ")
-    done, _, by = words.rpartition(" ")
-    if by != "by":
-        return (f"{words} of",)
-    return tuple(third_of(verb) for verb in VERBS if participle_of(verb) == done)
 
 
 def _groups(edges: EdgeTable) -> list[tuple[tuple[int, int, int], NDArray[np.int64]]]:
