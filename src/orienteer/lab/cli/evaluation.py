@@ -84,16 +84,8 @@ class RunFlags(QuestionFlags):
         """Return the configuration of a run."""
         from orienteer.lab.evaluation.running.runner import RunConfig
 
-        return RunConfig(
-            k=self.k,
-            random_seed=self.random_seed,
-            split=self.split,
-            where=tuple(self.where or ()),
-            limit=self.limit,
-            answers=self.answers,
-            workers=self.workers,
-            retry_failed=self.retry_failed,
-        )
+        values = {name: getattr(self, name) for name in RunConfig.model_fields}
+        return RunConfig(**{**values, "where": tuple(self.where or ())})
 
 
 def run(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -133,8 +133,6 @@ def collect(
         directories = list(sources)
     if not directories:
         raise UsageError(f"{questions} is a file of questions: name the graph that they are about before it")
-    if questions is None and asked != QuestionFlags(random_seed=asked.random_seed):
-        raise UsageError("--dataset, --split, --where and --limit choose given questions: name these after the graph")
     configured = model.settings()
     limits = budget.limits(configured)
     opened = None
@@ -143,21 +141,10 @@ def collect(
         opened = configured.open_model()
         limits.require_price(opened.name, opened.price)
     graphs = [open_graph(directory, out) for directory in directories]
-    config = CollectConfig(
-        teacher=teacher,
-        samples=flags.samples,
-        count=flags.count,
-        patterns=tuple(flags.patterns or ()),
-        dataset=asked.dataset,
-        split=asked.split,
-        may_test=flags.may_test,
-        where=tuple(asked.where or ()),
-        limit=asked.limit,
-        rules=tuple(flags.rules or ()),
-        mistakes=flags.mistakes,
-        random_seed=asked.random_seed,
-        workers=flags.workers,
-    )
+    given = {name: value for some in (asked, flags) for name, value in asdict(some).items() if value is not None}
+    chosen = {field.name: given[field.name] for field in fields(CollectConfig) if field.name in given}
+    listed = {name: tuple(value) for name, value in chosen.items() if isinstance(value, list)}
+    config = CollectConfig(teacher=teacher, **{**chosen, **listed})
     with (
         file_trouble("name a folder that can be written with -o"),
         executor_at(flags.ray, configured) as executor,

@@ -91,12 +91,7 @@ def collect(
     process. Raises `BadInput` if the folder holds another collection, `BadOption` for an unknown teacher or rule,
     `ModelError` if the model failed one question after another.
     """
-    names = [graph.path.name for graph in graphs]
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise BadOption(f"two graphs are called {twice[0]!r}: their folders need names of their own")
-    if questions is not None and len(graphs) > 1:
-        raise BadOption(f"the questions in {questions} are about one graph: collect over the others into other folders")
-    rules_of(config.rules)
+    _check(config, [graph.path.name for graph in graphs], questions)
     variant, has_model = _variant(config, settings), config.teacher not in AGENTS
     asked, split = (None, None) if questions is None else _asked(questions, config)
     manifest = Collection(
@@ -141,10 +136,21 @@ def collect(
     return done
 
 
-def _variant(config: CollectConfig, settings: Settings) -> Variant:
-    """Return the method that plays the episodes. Raises `BadOption` for one that does not ask its model always."""
+def _check(config: CollectConfig, names: Sequence[str], questions: Path | None) -> None:
+    """Raise `BadOption` for settings that do not fit one another, or the graphs of these names."""
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise BadOption(f"two graphs are called {twice[0]!r}: their folders need names of their own")
+    if questions is not None and len(names) > 1:
+        raise BadOption(f"the questions in {questions} are about one graph: collect over the others into other folders")
+    if questions is None and (config.dataset, config.split, config.where, config.limit) != (None, None, (), None):
+        raise BadOption("dataset, split, where and limit choose given questions: name these after the graph")
+    rules_of(config.rules)
     if config.mistakes and config.teacher != "anchor":
         raise BadOption(f"mistakes are made for the teacher anchor alone: {config.teacher} makes its own")
+
+
+def _variant(config: CollectConfig, settings: Settings) -> Variant:
+    """Return the method that plays the episodes. Raises `BadOption` for one that does not ask its model always."""
     agent = AGENTS.get(config.teacher, config.teacher)
     [variant] = variants([agent], settings=settings)
     if variant.method.name == READER:

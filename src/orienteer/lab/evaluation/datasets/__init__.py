@@ -40,12 +40,7 @@ TRAIN, WATCHED = "train", ("val", "validation")
 
 
 def read_taught(
-    path: Path,
-    *,
-    dataset: str | None = None,
-    split: str | None = None,
-    may_test: bool = False,
-    graph: Graph | None = None,
+    path: Path, *, dataset: str | None, split: str | None, may_test: bool, graph: Graph | None
 ) -> tuple[QuestionSet, str | None]:
     """Return questions that a student may learn from, and their split: `train`, if they have any and none is named.
 

@@ -10,7 +10,7 @@ GRBench   the questions of Graph-CoT: JSON lines `{"qid", "question", "answer"}`
     maple/{Biology,Chemistry,Materials_Science,Medicine,Physics}/data.json
     Answers are names, joined by commas if there are several, and names may contain commas too; numbers; True and
     False. With a graph the names become nodes. The published files name no level, but come in blocks of ten for each
-    template, and the notebooks that made them have their templates under headings with a level: see `_LEVELS`.
+    template, and the notebooks that made them have their templates under headings with a level: see `_GRAPHS`.
 TREC   `NAME.queries` with id and text, `NAME.qrels` with four columns. mFAR publishes STaRK so: a corpus of
     `id<TAB>json`, `NAME.queries` and `NAME.qrels` for each split.
 """
@@ -163,27 +163,18 @@ def _stark_example(row: QuestionRow, split_of: Mapping[str, str], file: Path) ->
 _GRBENCH_COLUMNS = ("qid", "question", "answer")
 # Questions a template.
 _BLOCK = 10
-# The level of each template by the heading that it is under, in the order of the questions: easy, medium, hard. Two
-# templates of maple stand there the other way round.
-_LEVELS: Mapping[str, str] = {
-    "amazon": 8 * "e" + 8 * "m" + 4 * "h",
-    "biomedical": 7 * "e" + 7 * "m" + 3 * "e" + 10 * "m",
-    "dblp": 3 * "e" + 5 * "m" + 4 * "e" + 3 * "m",
-    "goodreads": 9 * "e" + 4 * "m" + 4 * "e" + 6 * "m" + 1 * "h",
-    "legal": 5 * "e" + 3 * "m" + 2 * "e" + 6 * "m" + 2 * "h",
-    "maple": 2 * "e" + 5 * "m" + 2 * "e" + "m" + "e" + 2 * "m" + 1 * "h",
+# By graph its area in the papers' tables, and the level of each template by the heading that it is under, in the order
+# of the questions: easy, medium, hard. Two templates of maple stand there the other way round.
+_GRAPHS: Mapping[str, tuple[str, str]] = {
+    "amazon": ("e-commerce", 8 * "e" + 8 * "m" + 4 * "h"),
+    "biomedical": ("healthcare", 7 * "e" + 7 * "m" + 3 * "e" + 10 * "m"),
+    "dblp": ("academic", 3 * "e" + 5 * "m" + 4 * "e" + 3 * "m"),
+    "goodreads": ("literature", 9 * "e" + 4 * "m" + 4 * "e" + 6 * "m" + 1 * "h"),
+    "legal": ("legal", 5 * "e" + 3 * "m" + 2 * "e" + 6 * "m" + 2 * "h"),
+    "maple": ("academic", 2 * "e" + 5 * "m" + 2 * "e" + "m" + "e" + 2 * "m" + 1 * "h"),
 }
-_LEVEL_NAMES = {"e": "easy", "m": "medium", "h": "hard"}
+_LEVELS = {"e": "easy", "m": "medium", "h": "hard"}
 _MAPLE = ("Biology", "Chemistry", "Materials_Science", "Medicine", "Physics")
-# The domains of the papers' tables, which join dblp and the five graphs of maple.
-_AREAS = {
-    "amazon": "e-commerce",
-    "biomedical": "healthcare",
-    "dblp": "academic",
-    "goodreads": "literature",
-    "legal": "legal",
-    "maple": "academic",
-}
 _SHOWN = 3
 
 
@@ -203,7 +194,7 @@ def _are_grbench(files: Sequence[Path]) -> bool:
 
 def _domain_of(file: Path) -> str:
     """Return the graph that questions are about, by the name of their file or else of their folder."""
-    name = stem(file) if stem(file) in (*_LEVELS, *_MAPLE) else file.absolute().parent.name
+    name = stem(file) if stem(file) in (*_GRAPHS, *_MAPLE) else file.absolute().parent.name
     return f"maple/{name}" if name in _MAPLE else name
 
 
@@ -229,16 +220,15 @@ def _grbench_example(row: QuestionRow, file: Path, *, has_domains: bool) -> Exam
     qid = required(row, "qid", path=file)
     own_fields = fields(row, but=_GRBENCH_COLUMNS)
     domain = own_fields["domain"] = str(own_fields.get("domain", _domain_of(file)))
-    graph = domain.partition("/")[0]
+    area, levels = _GRAPHS.get(domain.partition("/")[0], (None, ""))
     template = own_fields.get("template")
-    if not isinstance(template, int | float) and graph in _LEVELS and qid.isascii() and qid.isdigit():
+    if not isinstance(template, int | float) and area is not None and qid.isascii() and qid.isdigit():
         template = int(qid) // _BLOCK
     if isinstance(template, int | float):
         own_fields["template"] = template = int(template)
-        if level := _LEVEL_NAMES.get(_LEVELS.get(graph, "")[template : template + 1]):
+        if level := _LEVELS.get(levels[template : template + 1]):
             own_fields["level"] = level
-    if area := _AREAS.get(graph):
-        own_fields["area"] = area
+    own_fields["area"] = own_fields.get("area", area)
     answer = required(row, "answer", path=file).strip()
     # One name or several have no type yet: only a graph can tell them apart.
     answer_type: AnswerType | None = "number" if isinstance(number(answer), int | float) else None

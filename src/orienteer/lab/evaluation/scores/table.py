@@ -16,7 +16,6 @@ import numpy as np
 from orienteer.errors import BadOption, nearest
 from orienteer.lab.evaluation.running.runs import Line, RunManifest, StoredRun
 from orienteer.lab.evaluation.scores.scorer import (
-    Judgements,
     LineScorer,
     default_measures,
     gives_answers,
@@ -144,18 +143,12 @@ def require_field(runs: Sequence[StoredRun], field: str) -> None:
 
 
 class _Scored(NamedTuple):
-    """A line with what it is scored by in its run."""
+    """A line with what it is scored by in its run, and the number of judgements that it lacks."""
 
     line: Line
     scorers: Mapping[str, LineScorer]
-    judgements: Judgements
     candidates: Sequence[str] | None
-
-    @property
-    def unjudged(self) -> int:
-        """Count the missing judgements among the scores that a judge was asked for."""
-        scores = {score for _, _, score in self.judgements}
-        return sum(lacks_judgement(self.line, score, self.judgements) for score in scores)
+    unjudged: int
 
 
 def _rows_of(
@@ -167,9 +160,12 @@ def _rows_of(
     names = dict.fromkeys([*([by_measure] if by_measure else []), *shown])
     methods: dict[str, list[_Scored]] = {}
     for run, own in zip(runs, judged, strict=True):
-        scorers = {name: scorer(name, run, own) for name in names}
+        scorers, scores = {name: scorer(name, run, own) for name in names}, {score for _, _, score in own}
         for method, lines in latest(run.lines).items():
-            methods.setdefault(method, []).extend(_Scored(one, scorers, own, run.manifest.candidates) for one in lines)
+            methods.setdefault(method, []).extend(
+                _Scored(one, scorers, run.manifest.candidates, sum(lacks_judgement(one, name, own) for name in scores))
+                for one in lines
+            )
     split_rows = []
     asked = sum(len({example.question.id for example in run.examples}) for run in runs)
     for scored in methods.values():
