@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from orienteer.display import counted
-from orienteer.errors import BadOption, UsageError
+from orienteer.errors import BadInput, BadOption, UsageError
 from orienteer.lab.cli.quiz import QuestionFlags, SelectionFlags
 from orienteer.page.svg import figure, share
 from orienteer.serve.cli.arguments import (
@@ -79,6 +79,10 @@ class RunFlags(QuestionFlags):
         bool, typer.Option("--retry-failed", help="Ask the questions again that failed in an earlier attempt.")
     ] = False
     ray: RayAddress = None
+    each: Annotated[
+        str | None,
+        typer.Option("--each", metavar="FIELD", help="DIR holds a graph for each value of this field: a run of each."),
+    ] = None
 
     def config(self) -> RunConfig:
         """Return the configuration of a run."""
@@ -298,37 +302,57 @@ def _evaluate(
     flags: RunFlags,
     budget: BudgetFlags,
 ) -> int:
-    """Run, show the table, and return 1 if every question failed."""
+    """Run, on each graph, show the table, and return 1 if every question failed."""
     from orienteer.lab.evaluation.running.runner import evaluate
     from orienteer.lab.evaluation.running.sweep import notes_on
 
-    configured, config = model.settings(), flags.config()
+    configured = model.settings()
     limits = budget.limits(configured)
-    graph = open_graph(directory, out)
-    question_set, examples = flags.read(questions, graph)
-    notes = notes_on(question_set, examples, graph)  # before anything is paid
-    for note in notes:
-        out.note(f"note: {note}")
-    with (
-        _resumable(out, target),
-        file_trouble("check the path, its permissions and the space left"),
-        executor_at(flags.ray, configured) as executor,
-    ):
-        progress = evaluate(
-            graph,
-            question_set,
-            methods,
-            target,
-            config=config,
-            options=options,
-            budget=limits,
-            settings=configured,
-            progress=Ticker(out),
-            executor=executor,
+    parts = [(directory, flags, target)] if flags.each is None else list(_parts(directory, questions, target, flags))
+    shown, answered = list[str](), 0
+    for place, asked, run in parts:
+        graph = open_graph(place, out)
+        question_set, examples = asked.read(questions, graph)
+        notes = notes_on(question_set, examples, graph)  # before anything is paid
+        for note in notes:
+            out.note(f"note: {note}")
+        with (
+            _resumable(out, run),
+            file_trouble("check the path, its permissions and the space left"),
+            executor_at(flags.ray, configured) as executor,
+        ):
+            progress = evaluate(
+                graph,
+                question_set,
+                methods,
+                run,
+                config=asked.config(),
+                options=options,
+                budget=limits,
+                settings=configured,
+                progress=Ticker(out),
+                executor=executor,
+            )
+        out.note(f"{progress.done:,} of {progress.total:,} results in {run}: {progress_line(progress)}")
+        shown, answered = [*shown, *notes], answered + progress.total - progress.failed
+    _show(out, _read(*(run for _, _, run in parts)), shown=shown, is_together=flags.each is not None)
+    return int(not answered)
+
+
+def _parts(directory: Path, questions: Path, target: Path, flags: RunFlags) -> Iterator[tuple[Path, RunFlags, Path]]:
+    """Yield the graph of each value of a field, with the flags for the questions about it, and their run."""
+    field = flags.each or ""
+    _, examples = replace(flags, limit=None).read(questions, None)  # which is of each graph
+    if without := [one.question.id for one in examples if not isinstance(one.fields.get(field), str)]:
+        raise BadOption(f"{counted(len(without), 'question')} have no {field!r} that names a graph: {without[0]!r}")
+    values = sorted({str(one.fields[field]) for one in examples})
+    if lost := [value for value in values if ".." in Path(value).parts or not (directory / value).exists()]:
+        raise BadInput(
+            f"{directory} holds no graph {lost[0]!r}: add it, or leave it out with --where {field}!={lost[0]}"
         )
-    out.note(f"{progress.done:,} of {progress.total:,} results in {target}: {progress_line(progress)}")
-    _show(out, _read(target), shown=notes)
-    return int(progress.failed == progress.total)
+    for value in values:
+        where = [*(flags.where or ()), f"{field}={value}"]
+        yield directory / value, replace(flags, where=where), target / value.replace("/", "-")
 
 
 def _show(

@@ -79,7 +79,7 @@ class QuestionFlags(SelectionFlags):
         typer.Option("--dataset", metavar="NAME", help="The data set of the questions, if it is not recognised."),
     ] = None
 
-    def read(self, path: Path, graph: Graph) -> tuple[QuestionSet, tuple[Example, ...]]:
+    def read(self, path: Path, graph: Graph | None) -> tuple[QuestionSet, tuple[Example, ...]]:
         """Return the questions at a path, and those of them that are chosen."""
         from orienteer.lab.evaluation.datasets import read_questions
         from orienteer.lab.evaluation.running.sweep import select
