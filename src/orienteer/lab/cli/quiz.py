@@ -96,10 +96,7 @@ class QuizFlags:
 
     count: Annotated[int, typer.Option("--number", "-n", metavar="N", min=1, help="Maximum number of questions.")] = 100
     avoid: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Use no nodes of these questions: of a file, or of a data set's --split and --where."
-        ),
+        Path | None, typer.Option(metavar="FILE", help="Use no nodes of these questions, such as a data set's --split.")
     ] = None
 
 
@@ -200,9 +197,7 @@ def quiz(
             "--base-url, --quizzer, --tier, --workers and --budget-... need a model: name one with --model"
         )
     if flags.avoid is None and avoided != QuestionFlags(random_seed=avoided.random_seed):
-        raise UsageError(
-            "--dataset, --split, --where and --limit choose questions to be avoided: name them with --avoid"
-        )
+        raise UsageError("--dataset, --split, --where and --limit are of questions to avoid: name these with --avoid")
     limits = budget.limits()
     # An error in the model, or a missing extra, is reported before the work begins.
     model = None
@@ -211,10 +206,9 @@ def quiz(
     graph = open_graph(directory, out)
     _ = Cypher(graph)
     avoid = frozenset[str]() if flags.avoid is None else nodes_of(graph, avoided.read(flags.avoid, graph)[1])
+    seed = avoided.random_seed
     if model is None:
-        generated = generate_quiz(
-            graph, flags.count, random_seed=avoided.random_seed, avoid=avoid, progress=out.progress
-        )
+        generated = generate_quiz(graph, flags.count, random_seed=seed, avoid=avoid, progress=out.progress)
     else:
         from orienteer.lab.quizzes.explore.exploration import explore
         from orienteer.llm import Allowance
@@ -224,8 +218,8 @@ def quiz(
                 graph,
                 flags.count,
                 model=model,
-                run=Allowance(limits, random_seed=avoided.random_seed, reserve=0),
-                random_seed=avoided.random_seed,
+                run=Allowance(limits, random_seed=seed, reserve=0),
+                random_seed=seed,
                 avoid=avoid,
                 progress=out.progress,
                 config=explorer.config(),

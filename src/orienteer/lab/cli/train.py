@@ -60,10 +60,7 @@ class CollectFlags:
     """The flags of a collection."""
 
     samples: Annotated[
-        int,
-        typer.Option(
-            "--samples", "-n", metavar="N", min=1, help="Trajectories of each question, of a model; an agent gives one."
-        ),
+        int, typer.Option("--samples", "-n", metavar="N", min=1, help="Trajectories of each question, one an agent.")
     ] = 3
     may_test: Annotated[
         bool, typer.Option("--allow-test", help="Allow --split to be another than train, the default, and val.")
@@ -133,6 +130,8 @@ def collect(
         directories = list(sources)
     if not directories:
         raise UsageError(f"{questions} is a file of questions: name the graph that they are about before it")
+    if questions is not None and questions.is_dir():
+        out.note(f"note: {questions} is read as questions, not as a graph")
     configured = model.settings()
     limits = budget.limits(configured)
     opened = None
@@ -171,8 +170,9 @@ def _are_questions(path: Path, asked: QuestionFlags, *, is_alone: bool) -> bool:
 
     if path.is_file() and path.suffix in (".jsonl", ".json", ".csv"):
         return True
-    is_known = asked.dataset is not None or any(dataset.recognises(path) for dataset in DATASETS)
-    return not is_alone and path.exists() and not is_graph(path) and is_known
+    if is_alone or is_graph(path) or not path.exists():
+        return False
+    return asked.dataset is not None or any(dataset.recognises(path) for dataset in DATASETS)
 
 
 def sft(
