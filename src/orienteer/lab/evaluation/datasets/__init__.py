@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from orienteer.errors import BadInput, BadOption, nearest
@@ -34,6 +35,32 @@ def read_questions(
     return (recognise(path) if dataset is None else named(dataset)).read(path, split=split, graph=graph)
 
 
+# The split that a student learns from, and the splits that are watched while it learns.
+TRAIN, WATCHED = "train", ("val", "validation")
+
+
+def read_taught(
+    path: Path, *, dataset: str | None, split: str | None, may_test: bool, graph: Graph | None
+) -> tuple[QuestionSet, str | None]:
+    """Return questions that a student may learn from, and their split: `train`, if they have any and none is named.
+
+    Raises `BadOption` for a split that is kept for tests, unless allowed, and `BadInput` if there is no `train`.
+    """
+    if split not in (None, TRAIN, *WATCHED) and not may_test:
+        raise BadOption(
+            f"the split {split!r} is kept for tests, and a student must not have seen it: leave --split out to ask "
+            f"{TRAIN!r}, or allow it with --allow-test"
+        )
+    found = read_questions(path, dataset=dataset, split=split, graph=graph)
+    splits = {str(one.fields["split"]) for one in found.examples if "split" in one.fields}
+    if split is not None or not splits:
+        return found, split
+    if TRAIN not in splits:
+        names = ", ".join(sorted(splits))
+        raise BadInput(f"{path} has no split {TRAIN!r}, only {names}: name the one that a student may see with --split")
+    return replace(found, examples=tuple(rows.of_split(found.examples, TRAIN, path=path))), TRAIN
+
+
 def named(name: str) -> Dataset:
     """Return a data set by its name, ours or an installed package's. Raises `BadOption` that lists them."""
     own = {dataset.name: dataset for dataset in DATASETS}
@@ -58,4 +85,4 @@ def recognise(path: Path) -> Dataset:
     return dataset
 
 
-__all__ = ["DATASETS", "Dataset", "named", "read_questions", "recognise"]
+__all__ = ["DATASETS", "Dataset", "named", "read_questions", "read_taught", "recognise"]

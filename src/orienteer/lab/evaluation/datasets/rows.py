@@ -75,7 +75,8 @@ def digest(paths: Iterable[Path]) -> str:
     hashes = {}
     for path in paths:
         with path.open("rb") as raw:
-            hashes[path.name] = sha256 = hashlib.file_digest(raw, "sha256").hexdigest()
+            sha256 = hashlib.file_digest(raw, "sha256").hexdigest()
+        hashes[path.name if path.name not in hashes else f"{path.parent.name}/{path.name}"] = sha256
         promised = _promised(path)
         if promised not in (None, sha256):
             raise BadInput(
