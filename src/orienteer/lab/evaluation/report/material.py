@@ -9,16 +9,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.errors import BadOption, NotAGraph, Unknown, UsageError
+from orienteer.errors import BadOption, Unknown, UsageError
 from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.examples import Example
-from orienteer.lab.evaluation.running.runs import NO_RETRIEVAL, Line, StoredRun, graph_hash
+from orienteer.lab.evaluation.running.runs import NO_RETRIEVAL, Line, StoredRun, graph_hash, graph_nearby
 from orienteer.lab.evaluation.scores.comparison import Comparison, compare
 from orienteer.lab.evaluation.scores.measures import RANKING, evidence_recall
 from orienteer.lab.evaluation.scores.scorer import default_measures, is_ranked, latest, lead_of_runs, scorer
@@ -95,7 +94,7 @@ class Material:
                     f"{graph.path} is not the graph that {other.path} was run on ({other.manifest.graph}): name "
                     "that graph, or leave it out"
                 )
-        self.graph = graph if graph is not None else _graph_nearby(runs)
+        self.graph = graph if graph is not None else graph_nearby(runs)
         self.lead = lead_of_runs(runs, chosen=measure)
         """The measure of the verdict, the first of the table and the plots, and why."""
         leading = (self.lead.measure, *self.lead.beside)
@@ -211,19 +210,6 @@ def sweeps(columns: Sequence[MethodColumn]) -> list[Sweep]:
         places = (tuple(setting.get(name, "") for name in swept) for setting in settings)
         sweeps.append(Sweep(method, family[0].run.path.name, axes, dict(zip(places, family, strict=True))))
     return sweeps
-
-
-def _graph_nearby(runs: Sequence[StoredRun]) -> Graph | None:
-    """Return the graph of the runs if a folder with its name, here or next to a run, has this very graph."""
-    for run in runs:
-        for folder in (Path(), run.path.parent, run.path.parent.parent):
-            try:
-                graph = Graph.open(folder / Path(run.manifest.graph).name)
-            except (NotAGraph, OSError):
-                continue
-            if all(graph_hash(graph) == other.manifest.graph_sha256 for other in runs):
-                return graph
-    return None
 
 
 # How the tools were used: breadth against depth, by kind of question and by outcome (ARK, paper 001, A.4 and 5.8).
