@@ -315,8 +315,8 @@ def _of_calls(trajectory: Trajectory) -> list[list[Finding | None]]:
         observed = {seen.call_id: seen for seen in step.observations}
         turn: list[Finding | None] = []
         for call in step.reply.message.tool_calls:
-            earlier = before.get(_key(call))
-            before[_key(call)] = (number, call.id)
+            earlier = before.get(key_of(call))
+            before[key_of(call)] = (number, call.id)
             found = _of_call(call, observed.get(call.id), number, earlier, step.elided)
             if found is None and call.id in observed and used.is_unused(number, call, observed[call.id]):
                 nodes = counted(len(observed[call.id].nodes), "node")
@@ -344,7 +344,7 @@ def _of_call(
     return Finding(kind="repeated", step=number, tool=call.name, why=why)
 
 
-def _key(call: ToolCall) -> tuple[str, str]:
+def key_of(call: ToolCall) -> tuple[str, str]:
     """Return a key for equal calls: blanks and the order of arguments make no difference."""
     value = json_object(call.arguments)
     return call.name, call.arguments if value is None else json.dumps(value, sort_keys=True)
