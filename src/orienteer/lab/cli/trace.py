@@ -257,7 +257,7 @@ def _results(source: str) -> Iterator[_Result]:
             yield _Result(trajectories, method, name, name.removeprefix(wanted))
     if wanted and not is_there:
         of_question = [f"{line.id}#{line.method}" for line in run.lines if wanted.startswith(f"{line.id}#")]
-        names = of_question or [*dict.fromkeys(line.id for line in run.lines)]
+        names = of_question or sorted({line.id for line in run.lines})
         shown = nearest(wanted, names) or names[:5]
         more = f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else ""
         raise BadInput(f"{path} has no {wanted!r}: it has {', '.join(shown) or 'no result yet'}{more}")
