@@ -153,7 +153,7 @@ def test_two_runs_are_compared_by_question_and_method(run, server, cli, monkeypa
     differs = cli("trace", "diff", "one", "three", "--json")
     assert differs.code == 1
     assert [(one["result"], one["only_second"]) for one in differs.json if not one["equal"]] == [("q#1#ark", [])]
-    assert "not compared, for one has none or other numbers of agents: 6 results" in differs.err
+    assert "not compared, for one has none or other numbers of agents: 3 results" in differs.err
     assert "2. q#0#ark: equal" in cli("trace", "diff", "one", "three").out
     across = cli("trace", "diff", "one#q#0", "one#q#2", "--json").json
     assert sorted(one["methods"] for one in across) == [["anchor"] * 2, *[["ark"] * 2] * 3]
@@ -172,7 +172,7 @@ def test_fusions_of_a_run_equal_agents_anew_and_ask_nothing(run, clubs, server, 
     ran = cli("eval", "fuse", "run", "-o", "fused")
     assert ran.code == 0, ran.err
     assert len(server.requests) == asked
-    assert "left out, without such agents: bm25" in ran.err
+    assert "left out, with no agents of its own for these: bm25" in ran.err
     assert [row.split()[:2] for row in ran.out.splitlines()[1:]] == [
         ["ark", f"fusion={fusion}"] for fusion in ("vote", "order", "random")
     ]

@@ -180,7 +180,7 @@ def fuse(
     with _resumable(out, target), file_trouble("check the path, its permissions and the space left"):
         left_out = fuse(run, opened, target, values)
     if left_out:
-        out.note(f"left out, without such agents: {', '.join(left_out)}")
+        out.note(f"left out, with no agents of its own for these: {', '.join(left_out)}")
     _show(out, _read(target))
 
 

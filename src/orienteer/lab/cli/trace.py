@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import count, groupby
+from collections.abc import Iterator
+from itertools import count, groupby, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -33,15 +33,16 @@ File = Annotated[
 def show(out: Output, file: File) -> None:
     """Print trajectories: every call, its observation, and the selected nodes."""
     if out.as_json:
-        out.json([{**trajectory.model_dump(mode="json"), **result.of} for _, result, trajectory in _numbered(file)])
+        out.json([one.trajectory.model_dump(mode="json") | one.of for one in _traced(file)])
         return
-    for number, result, trajectory in _numbered(file):
+    for one in _traced(file):
+        trajectory = one.trajectory
         model = f", {trajectory.model}" if trajectory.model else ""
         usage = trajectory.usage
         spent = f", {counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}" if usage.calls else ""
-        out.print(f"{number}. {trajectory.question.text}")
+        out.print(f"{one.number}. {trajectory.question.text}")
         steps = counted(len(trajectory.steps), "step")
-        out.print(f"   {result.name or trajectory.method}{model}: {steps}{spent}, ended by {trajectory.stopped_by}")
+        out.print(f"   {one.title}{model}: {steps}{spent}, ended by {trajectory.stopped_by}")
         prompt = f"{trajectory.prompt}, version {trajectory.prompt_version}" if trajectory.prompt else None
         _print_values(
             out, ("prompt", prompt), ("read as", None if trajectory.reading is None else trajectory.reading.text)
@@ -70,31 +71,16 @@ def requests(out: Output, file: File) -> None:
     """Print every request to a model exactly as it was sent: messages, tools, sampling; --json has the whole bodies."""
     from orienteer.lab.replay import requests
 
-    sent = [
-        (number, result, trajectory, request)
-        for number, result, trajectory in _numbered(file)
-        for request in requests(trajectory)
-    ]
-    if out.as_json:
-        out.json(
-            [
-                {
-                    "trajectory": number,
-                    "step": request.step,
-                    "refused": request.is_refused,
-                    "error": trajectory.steps[request.step - 1].error,
-                    "body": request.body(),
-                    **result.of,
-                }
-                for number, result, trajectory, request in sent
-            ]
-        )
-        return
-    for number, result, trajectory, request in sent:
-        body = request.body()
-        error = trajectory.steps[request.step - 1].error
+    sent = [(one, request) for one in _traced(file) for request in requests(one.trajectory)]
+    bodies = []
+    for one, request in sent:
+        body, error = request.body(), one.trajectory.steps[request.step - 1].error
+        if out.as_json:
+            about = {"trajectory": one.number, "step": request.step, "refused": request.is_refused, "error": error}
+            bodies.append({**about, "body": body, **one.of})
+            continue
         ending = "; the server refused it" if request.is_refused else f"; it failed: {error}" if error else ""
-        out.print(f"== trajectory {number} ({result.name or trajectory.method}), step {request.step}{ending}")
+        out.print(f"== trajectory {one.number} ({one.title}), step {request.step}{ending}")
         tools = ", ".join(tool["function"]["name"] for tool in body.get("tools", ()))
         schema = json.dumps(body["response_format"]["json_schema"]["schema"]) if "response_format" in body else ""
         sampling = " ".join(f"{name}={value}" for name, value in body.items() if isinstance(value, int | float))
@@ -109,7 +95,9 @@ def requests(out: Output, file: File) -> None:
                 out.print(message["content"])
             for call in message.get("tool_calls", ()):
                 out.print(f"{call['id']}: {call['function']['name']} {call['function']['arguments']}")
-    if not sent:
+    if out.as_json:
+        out.json(bodies)
+    elif not sent:
         out.note("no model was called")
 
 
@@ -129,18 +117,19 @@ def replay(
     graph, told = open_graph(directory, out), set[str]()
     made, equal = Counter[str](), Counter[str]()
     replayed: list[dict[str, object]] = []
-    for number, result, trajectory in _numbered(file):
-        for note in () if trust_limits or told else lowered_limits(trajectory).notes:
-            out.note(f"{note} (--trust-limits uses the trace's)")
+    for one in _traced(file):
+        for note in () if trust_limits else lowered_limits(one.trajectory).notes:
+            if note not in told:
+                out.note(f"{note} (--trust-limits uses the trace's)")
             told.add(note)
-        for call in replay(trajectory, graph, trusts_limits=trust_limits):
-            made[result.method] += 1
-            equal[result.method] += call.is_equal
+        for call in replay(one.trajectory, graph, trusts_limits=trust_limits):
+            made[one.method] += 1
+            equal[one.method] += call.is_equal
             if out.as_json:
-                shown = call.model_dump(mode="json")
-                replayed.append({**shown, "trajectory": number, "equal": call.is_equal, **result.of})
+                about = {"trajectory": one.number, "equal": call.is_equal, **one.of}
+                replayed.append(call.model_dump(mode="json") | about)
             else:
-                _print_call(out, f"trajectory {number}{result.name and f' ({result.name})'}", call)
+                _print_call(out, f"trajectory {one.number}{one.name and f' ({one.name})'}", call)
     if out.as_json:
         out.json({"calls": made.total(), "equal": equal.total(), "replayed": replayed})
     else:
@@ -154,23 +143,22 @@ def diff(out: Output, first: File, second: File) -> int:
     """Compare two traces, trajectory by trajectory: where they differ, and what each selected."""
     from orienteer.lab.replay import diff
 
-    ours, theirs = ({result.key: result for result in _results(source)} for source in (first, second))
+    ours, theirs = (_by_key(source) for source in (first, second))
     both = [key for key in ours if key in theirs]
-    alike = [key for key in both if len(ours[key].trajectories) == len(theirs[key].trajectories)] or both[:1]
+    alike = [key for key in both if len(ours[key]) == len(theirs[key])] or both[:1]  # of which `diff` says so
     if not alike:
         raise BadInput(f"{first} and {second} have no question and method in common: name a result of each")
     if odd := [key for key in {**ours, **theirs} if key not in alike]:
         out.note(f"not compared, for one has none or other numbers of agents: {len(odd):,} results, {odd[0]} first")
-    compared = [
-        (ours[key], difference)
-        for key in alike
-        for difference in diff(ours[key].trajectories, theirs[key].trajectories)
-    ]
+    compared: list[tuple[_Traced, Difference]] = []
+    for key in alike:
+        trajectories = ([one.trajectory for one in side[key]] for side in (ours, theirs))
+        compared += zip(ours[key], diff(*trajectories), strict=True)
     if out.as_json:
-        out.json([{**part.model_dump(mode="json"), "equal": part.is_empty, **result.of} for result, part in compared])
+        out.json([part.model_dump(mode="json") | {"equal": part.is_empty, **one.of} for one, part in compared])
     else:
-        for number, (result, difference) in enumerate(compared, 1):
-            _print_difference(out, f"{number}. {result.name and f'{result.name}: '}", difference)
+        for number, (one, difference) in enumerate(compared, 1):
+            _print_difference(out, f"{number}. {one.name and f'{one.name}: '}", difference)
     return int(bool(odd) or not all(difference.is_empty for _, difference in compared))
 
 
@@ -179,27 +167,24 @@ def lint(out: Output, file: File) -> None:
     from orienteer.lab.replay import lint, together
 
     # Of a run those of agents: methods without a model have nothing to lint.
-    lints = [
-        (number, result, trajectory, lint(trajectory))
-        for number, result, trajectory in _numbered(file)
-        if not result.name or trajectory.model is not None
-    ]
+    traced = (one for one in _traced(file) if not one.name or one.trajectory.model is not None)
+    lints = [(one, lint(one.trajectory)) for one in traced]
     if not lints:
         raise BadInput(f"no agent has a trajectory in the run {file}: methods without a model have nothing to lint")
-    total = together(part for *_, part in lints)
+    total = together(part for _, part in lints)
     if out.as_json:
         found = [
-            {"trajectory": number, **finding.model_dump(mode="json"), **result.of}
-            for number, result, _, part in lints
+            {"trajectory": one.number, **finding.model_dump(mode="json"), **one.of}
+            for one, part in lints
             for finding in part.findings
         ]
         counts = {name: value for name, value in total._asdict().items() if name != "findings"}
         out.json({"trajectories": len(lints), **counts, "findings": found})
         return
-    for number, result, trajectory, part in lints:
+    for one, part in lints:
         if part.findings:
-            out.print(f"{number}. {trajectory.question.text}")
-            out.print(f"   {result.name or trajectory.method}: {_in_vain(part)}")
+            out.print(f"{one.number}. {one.trajectory.question.text}")
+            out.print(f"   {one.title}: {_in_vain(part)}")
             for _, alike in groupby(part.findings, key=lambda finding: (finding.step, finding.kind, finding.tool)):
                 finding, *more = alike
                 turn = "" if finding.step is None else f"{finding.step}. "
@@ -219,25 +204,31 @@ def lint(out: Output, file: File) -> None:
         out.print(f"   {kind} {counts_by_cause.total():,}: {causes}")
 
 
-class _Result(NamedTuple):
-    """The trajectories of a file, or of one question of a run under one method."""
+class _Traced(NamedTuple):
+    """A trajectory of a file or a run."""
 
-    trajectories: Sequence[Trajectory]
+    number: int
+    """From 1."""
+    trajectory: Trajectory
     method: str = ""
-    """As the run names it; empty for a file."""
+    """As the run names it; this and the next are empty for a file."""
     name: str = ""
-    """QUESTION#METHOD; empty for a file."""
+    """QUESTION#METHOD."""
     key: str = ""
     """The part of the name that was not asked for: by it two runs are compared."""
 
     @property
+    def title(self) -> str:
+        return self.name or self.trajectory.method
+
+    @property
     def of(self) -> dict[str, str]:
-        """Return what JSON has of a run's trajectory besides."""
+        """Return what JSON says of a run's trajectory besides."""
         return {"result": self.name} if self.name else {}
 
 
-def _results(source: str) -> Iterator[_Result]:
-    """Yield the trajectories of a file, or of a RUN, RUN#QUESTION or RUN#QUESTION#METHOD. Raises `BadInput`."""
+def _traced(source: str) -> Iterator[_Traced]:
+    """Yield the trajectories of a file, a RUN, RUN#QUESTION or RUN#QUESTION#METHOD. Raises `BadInput`."""
     from orienteer.agents.traces import read
     from orienteer.lab.evaluation.running.runs import MANIFEST, TRAJECTORIES, read_run
 
@@ -247,30 +238,30 @@ def _results(source: str) -> Iterator[_Result]:
     if path.name == TRAJECTORIES and (path.parent / MANIFEST).exists():
         path = path.parent
     if not path.is_dir():
-        yield _Result(read(Path(source)))
+        yield from starmap(_Traced, enumerate(read(Path(source)), 1))
         return
-    run, is_there = read_run(path), False
+    run, numbers = read_run(path), count(1)
     for question, method, trajectories in run.trajectories():
         name = f"{question}#{method}"
         if wanted in ("", question, name):
-            is_there = True
-            yield _Result(trajectories, method, name, name.removeprefix(wanted))
-    if wanted and not is_there:
-        of_question = [f"{line.id}#{line.method}" for line in run.lines if wanted.startswith(f"{line.id}#")]
-        names = of_question or sorted({line.id for line in run.lines})
-        shown = nearest(wanted, names) or names[:5]
-        more = f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else ""
-        raise BadInput(f"{path} has no {wanted!r}: it has {', '.join(shown) or 'no result yet'}{more}")
-
-
-def _numbered(source: str) -> Iterator[tuple[int, _Result, Trajectory]]:
-    """Yield the trajectories of a source with their numbers, from 1. Raises `BadInput`, also if there is none."""
-    numbers = count(1)
-    for result in _results(source):
-        for trajectory in result.trajectories:
-            yield next(numbers), result, trajectory
-    if next(numbers) == 1:
+            yield from (_Traced(next(numbers), one, method, name, name.removeprefix(wanted)) for one in trajectories)
+    if next(numbers) > 1:
+        return
+    names = {line.id for line in run.lines} | {f"{line.id}#{line.method}" for line in run.lines}
+    if not wanted or wanted in names:
         raise BadInput(f"{source} has no trajectory: its methods record none")
+    near = nearest(wanted, names) or sorted(names)
+    raise BadInput(
+        f"{path} has no {wanted!r}: it has {', '.join(near[:6]) or 'no result yet'}{' ...' * (len(near) > 6)}"
+    )
+
+
+def _by_key(source: str) -> dict[str, list[_Traced]]:
+    """Return the trajectories of a source by their keys."""
+    found: dict[str, list[_Traced]] = {}
+    for one in _traced(source):
+        found.setdefault(one.key, []).append(one)
+    return found
 
 
 def _print_values(out: Output, *labelled: tuple[str, str | None]) -> None:

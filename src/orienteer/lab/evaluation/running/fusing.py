@@ -10,7 +10,7 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypeAlias
 
 from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
@@ -25,14 +25,8 @@ from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.methods.table import METHODS
 from orienteer.version import __version__
 
-
-class _Fusion(NamedTuple):
-    """One way to fuse the lists of a method's agents."""
-
-    source: str
-    """The method of the run whose agents these are."""
-    variant: Variant
-    ark: Ark
+# The method of the run whose agents are fused, the method that comes of it, and that method opened.
+_Fusion: TypeAlias = tuple[str, Variant, Ark]
 
 
 def fuse(run: StoredRun, graph: Graph, path: Path, values: Mapping[str, Sequence[str]]) -> list[str]:
@@ -45,14 +39,14 @@ def fuse(run: StoredRun, graph: Graph, path: Path, values: Mapping[str, Sequence
     if graph_hash(graph) != run.manifest.graph_sha256:
         raise BadInput(f"{graph.path} is not the graph that {run.path} was run on: name that one with --graph")
     fusions = _fusions(run, graph, values)
-    sources = dict.fromkeys(fusion.source for fusion in fusions)
+    sources = dict.fromkeys(source for source, _, _ in fusions)
     left_out = [method for method in run.manifest.methods if method not in sources]
     if not fusions:
         wanted = " and ".join(f"{name}={','.join(texts)}" for name, texts in values.items())
         raise BadInput(f"{run.path} has no agents to fuse by {wanted}: its methods are {', '.join(left_out)}")
     note = f"fused from the agents of {', '.join(map(repr, sources))} in {run.path.name}, without the model"
     update = {
-        "methods": json.loads(json.dumps({one.variant.label: one.variant.all_options() for one in fusions})),
+        "methods": json.loads(json.dumps({variant.label: variant.all_options() for _, variant, _ in fusions})),
         "answers": False,
         "notes": (*run.manifest.notes, note),
         "orienteer": __version__,
@@ -79,7 +73,7 @@ def _fusions(run: StoredRun, graph: Graph, values: Mapping[str, Sequence[str]]) 
             if config.agents <= options["agents"]:
                 variant = Variant(label, METHODS[name], config.chosen, options.get(K))
                 ark = Ark(graph, ScriptedModel(lambda *_: ""), config)  # nothing is asked of it
-                found.setdefault(label, _Fusion(source, variant, ark))
+                found.setdefault(label, (source, variant, ark))
     return list(found.values())
 
 
@@ -88,17 +82,17 @@ def _outcomes(run: StoredRun, graph: Graph, fusions: Sequence[_Fusion], journal:
     examples = {example.question.id: example for example in run.examples}
     lines = {(line.id, line.method): line for line in run.lines}
     for question, method, trajectories in run.trajectories():
-        tasks = [(one, Task(examples[question], one.variant)) for one in fusions if one.source == method]
-        tasks = [(one, task) for one, task in tasks if task.pair not in journal.done]
+        tasks = [(Task(examples[question], variant), ark) for source, variant, ark in fusions if source == method]
+        tasks = [(task, ark) for task, ark in tasks if task.pair not in journal.done]
         agents = [one for one in trajectories if one.method == Ark.name] if tasks else []
         courses = [(agent, session_of(agent, graph)) for agent in agents]
-        for one, task in tasks:
+        for task, ark in tasks:
             if not courses:  # it failed before any agent came to an end
-                yield Outcome(lines[question, method].model_copy(update={"method": one.variant.label}), ())
+                yield Outcome(lines[question, method].model_copy(update={"method": task.variant.label}), ())
                 continue
-            chosen = courses[: one.ark.config.agents]
-            result = one.ark.fuse(agents[0].question, chosen, Allowance(random_seed=run.manifest.random_seed))
+            chosen = courses[: ark.config.agents]
+            result = ark.fuse(agents[0].question, chosen, Allowance(random_seed=run.manifest.random_seed))
             seconds = max(sum(step.seconds for step in agent.steps) for agent, _ in chosen)
-            hits = result.hits[: one.variant.k or run.manifest.k]
+            hits = result.hits[: task.variant.k or run.manifest.k]
             usage = result.usage.model_copy(update={"seconds": seconds})
             yield outcome_of(task, result.model_copy(update={"hits": hits, "answer": None, "usage": usage}))
