@@ -124,10 +124,10 @@ def test_what_a_run_has_not_is_said_with_what_it_has(run, clubs, cli):
     for command in ("show", "requests", "lint"):
         ran = cli("trace", command, "run#q#7")
         assert (ran.code, ran.out) == (2, "")
-        assert "run has no 'q#7': it has " in ran.err
+        assert "run has no 'q#7': name one that it has, such as " in ran.err
         assert all(f"q#{number}" in ran.err for number in range(3))
     ran = cli("trace", "replay", "run#q#1#ark", clubs)
-    assert (ran.code, "run has no 'q#1#ark': it has q#1#ark agents=1" in ran.err) == (2, True)
+    assert (ran.code, "run has no 'q#1#ark': name one that it has, such as q#1#ark agents=1" in ran.err) == (2, True)
     assert cli("trace", "show", "run#q#1#bm25").err.endswith(
         "run#q#1#bm25 has no trajectory: its methods record none\n"
     )

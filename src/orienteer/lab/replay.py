@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import pairwise, zip_longest
+from itertools import chain, pairwise, zip_longest
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from orienteer.agents.dialect import DIALECTS
@@ -227,15 +227,9 @@ def lint(trajectory: Trajectory) -> Lint:
 
 
 def together(lints: Iterable[Lint]) -> Lint:
-    """Return the findings of several trajectories as one."""
-    parts = tuple(lints)
-    return Lint(
-        tuple(finding for part in parts for finding in part.findings),
-        sum(part.turns for part in parts),
-        sum(part.tokens for part in parts),
-        sum(part.turns_in_vain for part in parts),
-        sum(part.tokens_in_vain for part in parts),
-    )
+    """Return the findings of several trajectories, at least one, as one."""
+    findings, *counts = zip(*lints, strict=True)
+    return Lint(tuple(chain.from_iterable(findings)), *map(sum, counts))
 
 
 # -------------------------------------------------------------------------------------------------------- replies

@@ -177,8 +177,9 @@ def fuse(
     if opened is None:
         raise UsageError(f"the graph {run.manifest.graph} of this run is not here: name it with --graph")
     values = axes([f"fusion={fusion}", *([f"agents={agents}"] if agents is not None else [])])
+    numbers = count(1)
     with _resumable(out, target), file_trouble("check the path, its permissions and the space left"):
-        left_out = fuse(run, opened, target, values)
+        left_out = fuse(run, opened, target, values, lambda _: out.progress("results", next(numbers)))
     if left_out:
         out.note(f"left out, with no agents of its own for these: {', '.join(left_out)}")
     _show(out, _read(target))

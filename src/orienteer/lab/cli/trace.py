@@ -143,7 +143,10 @@ def diff(out: Output, first: File, second: File) -> int:
     """Compare two traces, trajectory by trajectory: where they differ, and what each selected."""
     from orienteer.lab.replay import diff
 
-    ours, theirs = (_by_key(source) for source in (first, second))
+    ours, theirs = sides = dict[str, list[_Traced]](), dict[str, list[_Traced]]()
+    for side, source in zip(sides, (first, second), strict=True):
+        for one in _traced(source):
+            side.setdefault(one.key, []).append(one)
     both = [key for key in ours if key in theirs]
     alike = [key for key in both if len(ours[key]) == len(theirs[key])] or both[:1]  # of which `diff` says so
     if not alike:
@@ -152,7 +155,7 @@ def diff(out: Output, first: File, second: File) -> int:
         out.note(f"not compared, for one has none or other numbers of agents: {len(odd):,} results, {odd[0]} first")
     compared: list[tuple[_Traced, Difference]] = []
     for key in alike:
-        trajectories = ([one.trajectory for one in side[key]] for side in (ours, theirs))
+        trajectories = ([one.trajectory for one in side[key]] for side in sides)
         compared += zip(ours[key], diff(*trajectories), strict=True)
     if out.as_json:
         out.json([part.model_dump(mode="json") | {"equal": part.is_empty, **one.of} for one, part in compared])
@@ -250,18 +253,9 @@ def _traced(source: str) -> Iterator[_Traced]:
     names = {line.id for line in run.lines} | {f"{line.id}#{line.method}" for line in run.lines}
     if not wanted or wanted in names:
         raise BadInput(f"{source} has no trajectory: its methods record none")
-    near = nearest(wanted, names) or sorted(names)
-    raise BadInput(
-        f"{path} has no {wanted!r}: it has {', '.join(near[:6]) or 'no result yet'}{' ...' * (len(near) > 6)}"
-    )
-
-
-def _by_key(source: str) -> dict[str, list[_Traced]]:
-    """Return the trajectories of a source by their keys."""
-    found: dict[str, list[_Traced]] = {}
-    for one in _traced(source):
-        found.setdefault(one.key, []).append(one)
-    return found
+    near = nearest(wanted, names) or sorted({line.id for line in run.lines})[:5]
+    what = f"name one that it has, such as {', '.join(near)}" if near else "it has no result yet"
+    raise BadInput(f"{path} has no {wanted!r}: {what}")
 
 
 def _print_values(out: Output, *labelled: tuple[str, str | None]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,7 +16,7 @@ from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.running.asker import Outcome, Task, outcome_of
 from orienteer.lab.evaluation.running.runner import begin, claim
-from orienteer.lab.evaluation.running.runs import Journal, StoredRun, commit, graph_hash, lock, now
+from orienteer.lab.evaluation.running.runs import Journal, Line, StoredRun, commit, graph_hash, lock, now
 from orienteer.lab.evaluation.running.sweep import K, Variant, combinations, options_in
 from orienteer.lab.replay import session_of
 from orienteer.llm.budget import Allowance
@@ -29,7 +29,13 @@ from orienteer.version import __version__
 _Fusion: TypeAlias = tuple[str, Variant, Ark]
 
 
-def fuse(run: StoredRun, graph: Graph, path: Path, values: Mapping[str, Sequence[str]]) -> list[str]:
+def fuse(
+    run: StoredRun,
+    graph: Graph,
+    path: Path,
+    values: Mapping[str, Sequence[str]],
+    listener: Callable[[Line], None] = lambda _: None,
+) -> list[str]:
     """Write the run at `path` with the lists of `run`'s agents fused anew, once for each combination of option values.
 
     The options are `fusion`, and `agents` for the first so many of each question. Returns the methods without such
@@ -59,6 +65,7 @@ def fuse(run: StoredRun, graph: Graph, path: Path, values: Mapping[str, Sequence
         journal = Journal(path)
         for outcome in _outcomes(run, graph, fusions, journal):
             journal.add(outcome.line, outcome.trajectories)
+            listener(outcome.line)
     return left_out
 
 
