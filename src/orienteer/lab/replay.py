@@ -95,11 +95,13 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
 def session_of(trajectory: Trajectory, graph: Graph) -> Session:
     """Return the session that an agent ended with: what it selected, and why. Raises as `replay` does.
 
-    Where no call uses what another one has saved, only the calls that make the answer are repeated.
+    Only the calls that make the answer are repeated, unless one names a set that another one has saved.
     """
     with closing(_toolbox(trajectory, graph, trusts_limits=False)) as toolbox:
         session = toolbox.session
-        needless = set() if session.saves_sets else {spec.name for spec in toolbox.specs} - _ANSWERING
+        written = (call.arguments for step in trajectory.steps for call in step.reply.message.tool_calls)
+        names_sets = session.saves_sets and any("@" in arguments for arguments in written)
+        needless = set() if names_sets else {spec.name for spec in toolbox.specs} - _ANSWERING
         for _ in _replayed(trajectory, toolbox, needless):
             pass
     session.answer = [graph.arrays.row(node) for node in trajectory.selected]
@@ -110,15 +112,14 @@ def _replayed(trajectory: Trajectory, toolbox: Toolbox, needless: Collection[str
     for number, step in enumerate(trajectory.steps, 1):
         recorded = {observed.call_id: observed for observed in step.observations}
         for call in step.reply.message.tool_calls:
-            if call.id not in recorded or is_of_method(call) or recorded[call.id].error == NOT_RUN:
+            seen = recorded.get(call.id)
+            if seen is None or seen.error == NOT_RUN or call.name in needless or is_of_method(call):
                 continue
-            if call.name in needless:
+            if seen.error is None and _is_aside(call, toolbox.session):
                 continue
-            if recorded[call.id].error is None and _is_aside(call, toolbox.session):
-                continue
-            toolbox.session.payment.goes_by_words = UNPAID in recorded[call.id].text
+            toolbox.session.payment.goes_by_words = UNPAID in seen.text
             now = Observed.of(call, toolbox.observe(call))
-            yield CallReplay(step=number, call=call, recorded=recorded[call.id], now=now)
+            yield CallReplay(step=number, call=call, recorded=seen, now=now)
 
 
 def _is_aside(call: ToolCall, session: Session) -> bool:
@@ -227,8 +228,8 @@ def lint(trajectory: Trajectory) -> Lint:
 
 
 def together(lints: Iterable[Lint]) -> Lint:
-    """Return the findings of several trajectories, at least one, as one."""
-    findings, *counts = zip(*lints, strict=True)
+    """Return the findings of several trajectories as one."""
+    findings, *counts = zip(Lint((), 0, 0, 0, 0), *lints, strict=True)
     return Lint(tuple(chain.from_iterable(findings)), *map(sum, counts))
 
 
