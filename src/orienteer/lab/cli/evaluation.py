@@ -1,4 +1,4 @@
-"""Commands that measure: eval run, sweep, show, compare, report, judge."""
+"""Commands that measure: eval run, sweep, fuse, show, compare, report, judge."""
 
 from __future__ import annotations
 
@@ -130,6 +130,38 @@ def sweep(
 
     methods = grid(method, axes(set_options))
     return _evaluate(out, directory, questions, methods, target, {}, model=model, flags=flags, budget=budget)
+
+
+def fuse(
+    out: Output,
+    path: RunFolder,
+    target: Target,
+    fusion: Annotated[
+        str, typer.Option("--fusion", metavar="F1,F2", help="How lists become one: vote, order, random.")
+    ] = "vote,order,random",
+    agents: Annotated[
+        str | None, typer.Option("--agents", metavar="N1,N2", help="Only the first N agents. Default: all.")
+    ] = None,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", metavar="DIR", help="The graph, if it is not here or next to the run.")
+    ] = None,
+) -> None:
+    """Fuse what the agents of a run selected in other ways, as a run of its own; no model is called."""
+    from orienteer.lab.evaluation.running.fusing import fuse
+    from orienteer.lab.evaluation.running.runs import graph_nearby
+    from orienteer.lab.evaluation.running.sweep import axes
+
+    [run] = _read(path)
+    opened = open_graph(graph, out) if graph is not None else graph_nearby([run])
+    if opened is None:
+        raise UsageError(f"the graph {run.manifest.graph} of this run is not here: name it with --graph")
+    values = axes([f"fusion={fusion}", *([f"agents={agents}"] if agents is not None else [])])
+    numbers = count(1)
+    with _resumable(out, target), file_trouble("check the path, its permissions and the space left"):
+        left_out = fuse(run, opened, target, values, lambda _: out.progress("results", next(numbers)))
+    if left_out:
+        out.note(f"left out, with no agents of its own for these: {', '.join(left_out)}")
+    _show(out, _read(target))
 
 
 def show(
@@ -419,6 +451,7 @@ COMMANDS = {
         sweep,
         "eval sweep FOLDER questions.jsonl --method ark --set agents=1,3 --set max_steps=5,20 -o RUN",
     ),
+    "eval fuse": (fuse, "eval fuse RUN --fusion order,random -o FUSED"),
     "eval show": (show, "eval show RUN --by level"),
     "eval compare": (compare, "eval compare RUN --by-measure Hit@1"),
     "eval report": (report, "eval report RUN -o report.html"),
