@@ -15,7 +15,16 @@ import typer
 
 from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption, UsageError
-from orienteer.serve.cli.arguments import STANDARD, Directory, Force, check_writable, file_trouble, open_graph, settings
+from orienteer.serve.cli.arguments import (
+    STANDARD,
+    Directory,
+    Force,
+    Split,
+    check_writable,
+    file_trouble,
+    open_graph,
+    settings,
+)
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -87,6 +96,7 @@ class TableFlags:
         str,
         typer.Option("--language", metavar="L", help="The preferred language of names and texts in RDF: en, de, ..."),
     ] = "en"
+    split: Split = ""
 
     def options(self, sources: list[str] | None, *, force: bool = False) -> ImportOptions:
         """Return the options of an import. Raises `UsageError` if there is nothing to read, and `BadOption`."""
@@ -108,6 +118,7 @@ class TableFlags:
             private=tuple(self.private or ()),
             explode=pairs_of(self.explode or (), form="--explode COL=EDGE_TYPE"),
             language=self.language,
+            split=self.split,
         )
 
 

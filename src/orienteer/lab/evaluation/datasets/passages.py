@@ -195,7 +195,7 @@ def _read_ottqa(path: Path, *, split: str | None, graph: Graph | None) -> Questi
     # The rows of the tables near the questions tell which segment a gold row is in.
     tables = next(filter(None, map(ottqa.recognize, (file.parent, file.parent.parent))), None)
     counts = {} if tables is None else {table.id: len(table.rows) for table in tables.tables()}
-    table_files = [] if tables is None or tables.is_official else [tables.files[0]]
+    table_files = [] if tables is None or tables.is_official else [*tables.of_tables]
     words = stem(file).casefold().replace(".", "_").split("_")
     file_split = next((word for word in words if word in ("train", "dev", "test")), None)
     examples = examples_of(rows(file), lambda row: _ottqa_example(row, counts, file, file_split), path=file)
