@@ -44,8 +44,7 @@ PASSAGE_COLUMNS = frozenset({"link", "text"})
 TABLES, PASSAGES = "traindev_tables_tok", "traindev_request_tok"
 FOLDERS = ("", "data")
 IDS = "train_dev_test_table_ids.json"
-# Where that file lies, beneath the folder of those or beside it.
-IDS_FOLDERS = ("", "released_data", "..", "../released_data")
+IDS_FOLDERS = ("", "released_data", "data")
 PREFIX = "/wiki/"
 
 
@@ -152,7 +151,7 @@ def recognize(source: Path, split: str = "") -> Tables | None:
         folder = source / name
         if (folder / TABLES).is_dir() and (folder / PASSAGES).is_dir():
             tables, passages = (tuple(sorted((folder / part).glob("*.json"))) for part in (TABLES, PASSAGES))
-            return _of_split(Tables(tables, passages), folder, split) if split else Tables(tables, passages)
+            return _of_split(Tables(tables, passages), source, split) if split else Tables(tables, passages)
     tables, passages = (tuple(_with_columns(source, columns)) for columns in (TABLE_COLUMNS, PASSAGE_COLUMNS))
     if len(tables) != 1 or len(passages) != 1:
         return None
@@ -163,12 +162,12 @@ def recognize(source: Path, split: str = "") -> Tables | None:
     return Tables(tables, passages, is_official=False)
 
 
-def _of_split(every: Tables, folder: Path, split: str) -> Tables:
+def _of_split(every: Tables, source: Path, split: str) -> Tables:
     """Return the tables of a split, by OTT-QA's list of them, and the passages that they link to."""
-    path = next((path for name in IDS_FOLDERS if (path := folder / name / IDS).is_file()), None)
+    path = next((path for name in IDS_FOLDERS if (path := source / name / IDS).is_file()), None)
     if path is None:
         raise BadInput(
-            f"--split {split}: no {IDS} in {folder} or in released_data beside it: fetch it with OTT-QA's questions"
+            f"--split {split}: {source} has no released_data/{IDS}: name OTT-QA's whole folder, with its questions"
         )
     splits = _object(path)
     if not isinstance(splits.get(split), list):
@@ -179,7 +178,7 @@ def _of_split(every: Tables, folder: Path, split: str) -> Tables:
         named = {file.stem: file for file in files}
         if missing := [name for name in ids if name not in named]:
             raise BadInput(
-                f"{folder}: {len(missing):,} of the {len(ids):,} tables of {split!r} have no file there (first: "
+                f"{source}: {len(missing):,} of the {len(ids):,} tables of {split!r} have no file there (first: "
                 f"{missing[0]}): fetch OTT-QA's data again, which holds the tables of train and dev"
             )
         return tuple(map(named.__getitem__, ids))
