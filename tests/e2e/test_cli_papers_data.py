@@ -10,7 +10,8 @@ from fakes.embedder import WordEmbedder
 from orienteer import Graph, read_questions
 from orienteer.ingest import BuildConfig, BuildOptions, build_graph
 
-BOAT, CATS = "The Salt is a ferry. It is old. Its captain is Ada Holm.", "Cats are animals. Cats sleep. Cats eat fish."
+BOAT = "The Salt is a ferry. It is old and red. Its captain is Ada Holm."
+CATS = "Cats are animals. Cats sleep all day. Cats eat fish."
 LINKS = {"Boats_0": "/wiki/Salt_(ferry)", "Songs_0": "/wiki/Ash_(song)", "Hills_0": "/wiki/Tor"}
 TEXTS = {
     "/wiki/Salt_(ferry)": f"{BOAT} {CATS}",
