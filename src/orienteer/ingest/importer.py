@@ -272,7 +272,7 @@ class Importer:
         if open_layout is not None:
             self.layout = open_layout(self.columns, self.tally)
         elif not by_hand:
-            self.layout = recognize(sources, self.columns, self.tally, language=options.language, chosen=options.chosen)
+            self.layout = recognize(sources, self.columns, self.tally, options)
         if by_hand or open_layout is not None:
             refuse_untaken(options.chosen, (), "tables that are named, and for databases")
         if self.layout is not None:
@@ -464,12 +464,7 @@ OpenLayout = Callable[[Columns, Tally], Layout]
 
 
 def recognize(
-    sources: Sequence[Path],
-    columns: Columns,
-    tally: Tally,
-    *,
-    language: str = "en",
-    chosen: Mapping[str, str] | None = None,
+    sources: Sequence[Path], columns: Columns, tally: Tally, options: ImportOptions | None = None
 ) -> Layout | None:
     """Return the layout of the only source, or None if it is read table by table.
 
@@ -481,9 +476,9 @@ def recognize(
     unnamed = next((source for source in sources if not is_unicode(str(source))), None)
     if unnamed is not None:
         raise BadInput(f"{shown(unnamed)} has a name that is not UTF-8: rename it")
-    given, name = chosen or {}, ", ".join(map(str, sources[:SHOWN]))
+    options, name = options or ImportOptions(), ", ".join(map(str, sources[:SHOWN]))
     fields = {"column": columns.roles, "private": columns.private, "explode": columns.explode}
-    own = [*given, *(option for option, value in fields.items() if value)]
+    own = [*options.chosen, *(option for option, value in fields.items() if value)]
     layout: Layout | None = portable.recognize(sources)
     if layout is None:
         # Opening a graph needs none of them.
@@ -498,11 +493,11 @@ def recognize(
         layout = (
             layout or graph_file.recognize(sources, columns, tally) or neo4j_admin.recognize(sources, columns, tally)
         )
-        layout = layout or files.recognize(sources, columns, tally, language=language)
+        layout = layout or files.recognize(sources, columns, tally, language=options.language)
     for known in layouts_of(sources[0]) if layout is None and len(sources) == 1 else ():
-        layout = known.graph(sources[0], columns, tally, **known.among(given))
+        layout = known.graph(sources[0], columns, tally, **known.among(options.chosen))
         if layout is not None:
             refuse_untaken(own, known.takes, name)
             return layout
-    refuse_untaken(given, (), name)
+    refuse_untaken(options.chosen, (), name)
     return layout

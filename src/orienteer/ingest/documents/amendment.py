@@ -63,8 +63,8 @@ class FileChanges(NamedTuple):
 def file_changes(previous: Previous, sources: Sequence[Path], selection: Selection) -> FileChanges | None:
     """Return what became of the files of a graph; None where it takes a build to tell."""
     resolved = [source.resolve() for source in sources]
-    if resolved != previous.sources or (
-        not selection.is_given and collection.recognize(resolved, selection.split) is not None
+    if resolved != previous.sources or not (
+        selection.is_given or collection.recognize(resolved, selection.split) is None
     ):
         return None
     states = None if selection.is_given else file_states(resolved)

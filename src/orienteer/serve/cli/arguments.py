@@ -47,9 +47,6 @@ Include = Annotated[
     list[str] | None,
     typer.Option(metavar="GLOB", help="Read only matching files, even hidden or ignored ones. Repeatable."),
 ]
-Split = Annotated[
-    str, typer.Option("--split", metavar="S", help="Read this split of a benchmark's tables and passages.")
-]
 Exclude = Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Do not read matching files. Repeatable.")]
 Directory = Annotated[
     Path,

@@ -77,7 +77,7 @@ def build(
     ] = False,
     include: arguments.Include = None,
     exclude: arguments.Exclude = None,
-    split: arguments.Split = "",
+    split: Annotated[str, typer.Option(metavar="S", help="Read this split of a benchmark, such as OTT-QA's dev.")] = "",
     watch: arguments.Watch = False,
     ray: arguments.RayAddress = None,
     set_options: Annotated[

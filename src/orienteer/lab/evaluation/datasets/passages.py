@@ -113,13 +113,13 @@ def _read_multihop(path: Path, *, split: str | None, graph: Graph | None, name: 
     passages: defaultdict[str, list[tuple[str, str]]] | None = None
     if "gold_pids" not in keys(file):
         corpus = file.with_name(f"{stem(file)}_corpus{file.suffix}")  # HippoRAG's name for it
-        is_by_line = (file.parent.parent / "contexts" / f"{stem(file)}.txt").exists()
-        if not (corpus.exists() or is_by_line):
-            raise BadInput(f"{corpus} is missing: put the passages next to the questions under this name")
         passages = defaultdict(list)
-        for place, row in enumerate(rows(corpus)) if corpus.exists() else ():
-            passages[identifier(row.get("title"))].append((str(place), _plainly(identifier(row.get("text")))))
-        files += [corpus] * corpus.exists()
+        if corpus.exists():
+            files.append(corpus)
+            for place, row in enumerate(rows(corpus)):
+                passages[identifier(row.get("title"))].append((str(place), _plainly(identifier(row.get("text")))))
+        elif not (file.parent.parent / "contexts" / f"{stem(file)}.txt").exists():
+            raise BadInput(f"{corpus} is missing: put the passages next to the questions under this name")
     examples = examples_of(table, lambda row: _multihop_example(row, file, name, passages), path=file)
     chosen = of_split(examples, split, path=file)
     if passages is not None and not passages:
