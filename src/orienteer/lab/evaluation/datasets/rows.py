@@ -258,8 +258,8 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
 
 def _example(row: QuestionRow, number: int) -> Example:
     text, own_id, nodes, answer_type = (row.get(name) for name in ("question", "id", "nodes", "answer_type"))
-    answers = next((row[name] for name in _ANSWERS if row.get(name) is not None), None)
-    answers = [answers] if isinstance(answers, str) else answers
+    other = next((row[name] for name in _ANSWERS[1:] if row.get(name) is not None), None)
+    answers = row.get("answers", [other] if isinstance(other, str) else other)
     types: tuple[AnswerType, ...] = get_args(AnswerType)
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"question is {text!r}; it must be text")
