@@ -68,6 +68,10 @@ def test_an_update_of_a_build_goes_on_with_its_split(cli, ottqa):
     assert cli("info", "dev", "--json").json["stale"] is True
     assert cli("build", "-o", "dev", "--update").code == 0
     assert {node for node in Graph.open("dev").node_ids() if "#" not in node} == {"/wiki/Salt_(ferry)", "Boats_0"}
+    tables.write_text(json.dumps({"train": ["Songs_0"]}))
+    assert cli("info", "dev", "--json").json["stale"] is True
+    ran = cli("build", "-o", "dev", "--update")
+    assert (ran.code, "no split 'dev'. There are: train" in ran.err) == (2, True)
 
 
 @pytest.mark.parametrize("command", [("import",), ("build", "--embedder", "none")])

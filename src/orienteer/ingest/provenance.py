@@ -366,11 +366,10 @@ def _is_stale_build(manifest: Described) -> bool:
     try:
         whole = None if selection.is_given else collection.recognize(sources, selection.split)
         listed_files = whole.files if whole is not None else files.listing(sources, selection).files
-    # A graph opens without the extra that read its sources: then only its own files count.
     except MissingExtra:
-        # A graph opens without the extra that read its sources.
+        # A graph opens without the extra that read its sources: then only its own files count.
         return False
-    except BadInput:
+    except (BadInput, BadOption):
         # A build could not read what the folder holds now, so it has changed.
         return True
     # The sources are stored resolved, so that a file has the path of its stamp unless it is a link.
