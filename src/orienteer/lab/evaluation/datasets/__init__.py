@@ -7,11 +7,13 @@ from pathlib import Path
 
 from orienteer.errors import BadInput, BadOption, nearest
 from orienteer.graph.store import Graph
+from orienteer.ingest.formats.files import stem
 from orienteer.lab.evaluation.datasets import knowledge_bases, passages, rows
 from orienteer.lab.evaluation.datasets.rows import Dataset
 from orienteer.lab.evaluation.examples import QuestionSet
 from orienteer.plugins import load, refused, registered
 
+QUESTIONS = "questions"
 # In the order in which they are tried: the particular before the general.
 DATASETS: tuple[Dataset, ...] = (
     knowledge_bases.STARK,
@@ -27,12 +29,36 @@ def read_questions(
 ) -> QuestionSet:
     """Return the questions of a file or a folder, as the data set that its content shows or that is named.
 
-    The graph resolves answers that are names to nodes. Raises `BadInput` if nothing is recognised or a file is
-    broken, and `BadOption` for an unknown data set or split.
+    In a folder of several files of questions `split` names one: `musique` is `musique.json`. The graph resolves answers
+    that are names to nodes. Raises `BadInput` if nothing is recognised or a file is broken, and `BadOption` for an
+    unknown data set or split.
     """
     if not path.exists():
         raise BadInput(f"{path} does not exist: name a file of questions, or the folder of a data set")
-    return (recognise(path) if dataset is None else named(dataset)).read(path, split=split, graph=graph)
+    found = _recognised(path) if dataset is None else named(dataset)
+    if found is None and path.is_dir() and (files := _files_of_questions(path)):
+        split = next(iter(files)) if split is None and len(files) == 1 else split
+        if split not in files:
+            raise BadInput(
+                f"{path} holds several files of questions: name one of them with --split ({', '.join(files)}), or a "
+                "data set with --dataset"
+            )
+        path, split = files[split], None
+    return (found or recognise(path)).read(path, split=split, graph=graph)
+
+
+def _files_of_questions(folder: Path) -> dict[str, Path]:
+    """Return the files that are a data set each, by name: those of a folder, or of `questions` in it.
+
+    GraphSearch publishes six: `datasets/questions/NAME.json`, their passages in `datasets/contexts/NAME.txt`.
+    """
+    folders = (folder, folder / QUESTIONS, folder / "datasets" / QUESTIONS)
+    files = [file for each in folders if each.is_dir() for file in rows.files_in(each, root=folder)]
+    return {stem(file): file for file in files if _recognised(file) is not None}
+
+
+def _recognised(path: Path) -> Dataset | None:
+    return next((dataset for dataset in DATASETS if dataset.recognises(path)), None)
 
 
 # The split that a student learns from, and the splits that are watched while it learns.
@@ -76,7 +102,7 @@ def named(name: str) -> Dataset:
 
 def recognise(path: Path) -> Dataset:
     """Return the data set at a path. Raises `BadInput` that lists what was looked for."""
-    dataset = next((dataset for dataset in DATASETS if dataset.recognises(path)), None)
+    dataset = _recognised(path)
     if dataset is None:
         looked = "; ".join(f"{dataset.name}: {dataset.looks_for}" for dataset in DATASETS)
         raise BadInput(

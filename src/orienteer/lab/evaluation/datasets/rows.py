@@ -233,11 +233,15 @@ def unknown_split(split: str, splits: Iterable[str], *, path: Path) -> BadOption
 # Plain JSON lines, the form that is written here too: `{"id", "question", "nodes", "answers", ...}`.
 
 
-_OWN = ("id", "question", "nodes", "answers", "answer_type")
+_ANSWERS = ("answers", "golden_answers", "answer")
+_OWN = ("id", "question", "nodes", *_ANSWERS, "answer_type")
 
 
 def _jsonl_files(path: Path) -> list[Path]:
-    return with_columns(files_in(path), frozenset({"question"}), ".jsonl", ".ndjson")
+    """Return the files of JSON lines; without any, the lists of questions and answers."""
+    lines = with_columns(files_in(path), frozenset({"question"}), ".jsonl", ".ndjson")
+    lists = [file for name in _ANSWERS for file in with_columns(files_in(path), frozenset({"question", name}), ".json")]
+    return lines or list(dict.fromkeys(lists))
 
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
@@ -254,7 +258,9 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
 
 
 def _example(row: QuestionRow, number: int) -> Example:
-    text, own_id, nodes, answers, answer_type = (row.get(name) for name in ("question", "id", *_OWN[2:]))
+    text, own_id, nodes, answer_type = (row.get(name) for name in ("question", "id", "nodes", "answer_type"))
+    other = next((row[name] for name in _ANSWERS[1:] if row.get(name) is not None), None)
+    answers = row.get("answers", [other] if isinstance(other, str) else other)
     types: tuple[AnswerType, ...] = get_args(AnswerType)
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"question is {text!r}; it must be text")
@@ -294,7 +300,7 @@ def _nodes(value: Any) -> dict[str, float]:  # Any: JSON
 DATASET = Dataset(
     name="jsonl",
     about='JSON lines: {"id", "question", "nodes": [ids] or {id: relevance}, "answers": [texts], ...}, also as .gz.',
-    looks_for="one .jsonl file whose lines have a 'question'",
+    looks_for="one .jsonl file whose lines have a 'question', or one .json list with question and answer",
     recognises=lambda path: len(_jsonl_files(path)) == 1,
     read=read,
 )
