@@ -15,7 +15,7 @@ from orienteer.ingest.extraction.by_model import Form
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder, LanguageModel
 
-NO_EMBEDDER = "without an embedder no vectors join chunks that are alike"
+NO_EMBEDDER = "without an embedder no vectors join chunks that are alike; --embedder minilm joins them"
 NO_STATEMENTS = (
     "without a model --extract finds no statements: its facts are the words between two names, or whole sentences"
 )
