@@ -53,6 +53,8 @@ def line(answer=None, nodes=(), *, total=None, is_read=None, error=None, gold):
         ({"answer": "12.5 %"}, {"answers": ["12.50"], "answer_type": "number"}, "right"),
         ({"answer": "main: 12; extra: 3"}, {"answers": ["extra: 3", "main: 12"], "answer_type": "set"}, "right"),
         ({"answer": "main: 12; extra: 4"}, {"answers": ["extra: 3", "main: 12"], "answer_type": "set"}, "wrong"),
+        ({"answer": "main: 12"}, {"answers": ["extra: 0", "main: 12"], "answer_type": "set"}, "right"),
+        ({"answer": "0"}, {"answers": ["0"], "answer_type": "number"}, "right"),
         ({"answer": "5 by the track; 21 by the artist"}, {"answers": ["21"], "answer_type": "number"}, "right"),
         ({"answer": "Answer: C++ [c]", "nodes": "c", "is_read": False}, {"answers": ["C++"]}, "right"),
         ({}, {"unanswerable": True}, "right"),

@@ -34,6 +34,8 @@ BETWEEN = ("; ", "\n", ", ")
 # Before the type that is meant by a name of several: `5 by the track; 21 by the artist`.
 SENSE = " by the "
 _BOOLEANS = {"yes": "true", "no": "false"}
+# A group of nought, which an answer may leave out.
+_OF_NOUGHT = re.compile(r" 0\.00$")
 _LAST_NUMBER = re.compile(r"(?:^|(?<= ))-?\d+(?:\.\d+)?$")
 
 
@@ -93,7 +95,8 @@ def _nodes(ids: Iterable[str]) -> str:
 
 
 def _items(items: Iterable[str]) -> str:
-    return "\n".join(sorted({_item(item) for item in items if item.strip()}))
+    forms = {_item(item) for item in items if item.strip()}
+    return "\n".join(sorted(form for form in forms if not _OF_NOUGHT.search(form)))
 
 
 def _item(text: str) -> str:
