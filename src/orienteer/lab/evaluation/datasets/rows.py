@@ -264,7 +264,7 @@ def _example(row: QuestionRow, number: int) -> Example:
     # An empty text among the answers is refused, since every answer would contain it.
     if answers is not None and not _are_texts(answers, list | dict):
         raise ValueError(f"answers is {answers!r}; it must be a list of texts")
-    is_unanswerable, sealed = row.get("unanswerable", False), row.get("sealed") or []
+    is_unanswerable, sealed = row.get("unanswerable") or False, row.get("sealed") or []
     if not isinstance(is_unanswerable, bool) or (is_unanswerable and (nodes or answers)):
         raise ValueError(
             f"unanswerable is {is_unanswerable!r}; it must be true or false, and true has no gold beside it"
