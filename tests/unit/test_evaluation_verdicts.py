@@ -7,14 +7,15 @@ import pytest
 from orienteer.lab.evaluation import Gold, RunLine, gold_forms, sealed, verdict
 from orienteer.records import Ranked, Reading, Refusal
 
+REFUSAL = Refusal(kind="not_understood", text="no")
 NAMES = {"a": "Ada Holm", "b": "Bo Lind, the younger", "c": "C++"}
 
 
-def line(answer=None, nodes=(), *, total=None, is_read=None, error=None, gold):
+def line(answer=None, nodes=(), *, total=None, is_read=None, error=None, refusal=REFUSAL, gold):
     is_read = bool(nodes) if is_read is None else is_read
     hits = tuple(Ranked(id=node, type="person", name=NAMES[node], score=1, complete=is_read) for node in nodes)
     reading = Reading(text="x", complete=True, total=len(nodes) if total is None else total) if is_read else None
-    refusal = None if is_read else Refusal(kind="not_understood", text="no")
+    refusal = None if is_read else refusal
     return RunLine(
         id="q",
         method="m",
@@ -58,6 +59,7 @@ def line(answer=None, nodes=(), *, total=None, is_read=None, error=None, gold):
         ({"answer": "5 by the track; 21 by the artist"}, {"answers": ["21"], "answer_type": "number"}, "right"),
         ({"answer": "Answer: C++ [c]", "nodes": "c", "is_read": False}, {"answers": ["C++"]}, "right"),
         ({}, {"unanswerable": True}, "right"),
+        ({"refusal": None}, {"unanswerable": True}, "refused"),  # it says nothing, and knows nothing
         ({"answer": "C++"}, {"unanswerable": True}, "wrong"),
         ({"nodes": "a"}, {"unanswerable": True}, "wrong"),
         ({"nodes": "a"}, {}, None),  # without gold there is no verdict

@@ -8,7 +8,8 @@
                          any answer                   wrong
 
 A method answers if it has an answer in words, or if it read the question exactly and says that its hits are complete.
-A ranking alone answers nothing, and a question that failed has no answer: both count as refused. Answers are compared
+A ranking alone answers nothing, and a question that failed has no answer: both count as refused, and are right nowhere.
+Answers are compared
 in forms: words without case, marks and articles; numbers to two decimals; lists in any order, each item once. So a gold
 may also be sealed: a hash of its form tells a right answer, and does not tell what it is.
 """
@@ -47,7 +48,7 @@ def verdict(line: Line) -> Verdict | None:
     said = set(answer_forms(line))
     if said & known or any(sealed(line.id, form) in line.gold.sealed for form in said):
         return "right"
-    return "refused" if said == {NOTHING} else "wrong"
+    return "wrong" if said - {NOTHING} else "refused"
 
 
 def is_cut(line: Line) -> bool:
@@ -74,11 +75,12 @@ def gold_forms(gold: Gold) -> set[str]:
 
 
 def answer_forms(line: Line) -> Iterator[str]:
-    """Yield the forms of what a method answered; `NOTHING` if it did not answer."""
+    """Yield the forms of what a method answered; `NOTHING` if it says that it has no answer."""
     is_read = line.reading is not None and line.reading.complete
     answer = short_answer(line.answer, line.citations) if line.answer and line.error is None else ""
     if line.error is not None or not (answer or is_read):
-        yield NOTHING
+        if line.refusal is not None:
+            yield NOTHING
         return
     if answer:
         yield _items([answer])
