@@ -9,9 +9,8 @@
 
 A method answers if it has an answer in words, or if it read the question exactly and says that its hits are complete.
 A ranking alone answers nothing, and a question that failed has no answer: both count as refused, and are right nowhere.
-Answers are compared
-in forms: words without case, marks and articles; numbers to two decimals; lists in any order, each item once. So a gold
-may also be sealed: a hash of its form tells a right answer, and does not tell what it is.
+Answers are compared in forms: words without case, marks and articles; numbers to two decimals; lists in any order, each
+item once. So a gold may also be sealed: a hash of its form tells a right answer, and does not tell what it is.
 """
 
 from __future__ import annotations
