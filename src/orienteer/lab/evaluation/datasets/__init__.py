@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 
 from orienteer.errors import BadInput, BadOption, nearest
@@ -24,15 +25,21 @@ DATASETS: tuple[Dataset, ...] = (
 )
 
 
+# The benchmark that is part of the package, by the name that stands for its file; CARD.md is beside it.
+EXACT = "exact"
+
+
 def read_questions(
     path: Path, *, dataset: str | None = None, split: str | None = None, graph: Graph | None = None
 ) -> QuestionSet:
     """Return the questions of a file or a folder, as the data set that its content shows or that is named.
 
-    In a folder of several files of questions `split` names one: `musique` is `musique.json`. The graph resolves answers
-    that are names to nodes. Raises `BadInput` if nothing is recognised or a file is broken, and `BadOption` for an
-    unknown data set or split.
+    In a folder of several files of questions `split` names one: `musique` is `musique.json`. `exact` is the benchmark
+    of this package, unless there is a file of that name. The graph resolves answers that are names to nodes. Raises
+    `BadInput` if nothing is recognised or a file is broken, and `BadOption` for an unknown data set or split.
     """
+    if str(path) == EXACT and not path.exists():
+        path = Path(str(resources.files("orienteer.lab").joinpath(EXACT, "questions.jsonl")))
     if not path.exists():
         raise BadInput(f"{path} does not exist: name a file of questions, or the folder of a data set")
     found = _recognised(path) if dataset is None else named(dataset)

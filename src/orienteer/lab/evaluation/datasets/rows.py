@@ -234,7 +234,7 @@ def unknown_split(split: str, splits: Iterable[str], *, path: Path) -> BadOption
 
 
 _ANSWERS = ("answers", "golden_answers", "answer")
-_OWN = ("id", "question", "nodes", *_ANSWERS, "answer_type")
+_OWN = ("id", "question", "nodes", *_ANSWERS, "answer_type", "unanswerable", "sealed")
 
 
 def _jsonl_files(path: Path) -> list[Path]:
@@ -259,8 +259,8 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
 
 def _example(row: QuestionRow, number: int) -> Example:
     text, own_id, nodes, answer_type = (row.get(name) for name in ("question", "id", "nodes", "answer_type"))
-    other = next((row[name] for name in _ANSWERS[1:] if row.get(name) is not None), None)
-    answers = row.get("answers", [other] if isinstance(other, str) else other)
+    answers = next((row[name] for name in _ANSWERS if row.get(name) is not None), None)
+    answers = [answers] if isinstance(answers, str) and row.get("answers") is None else answers
     types: tuple[AnswerType, ...] = get_args(AnswerType)
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"question is {text!r}; it must be text")
@@ -271,9 +271,22 @@ def _example(row: QuestionRow, number: int) -> Example:
     # An empty text among the answers is refused, since every answer would contain it.
     if answers is not None and not _are_texts(answers, list | dict):
         raise ValueError(f"answers is {answers!r}; it must be a list of texts")
+    is_unanswerable, sealed = row.get("unanswerable") or False, row.get("sealed") or []
+    if not isinstance(is_unanswerable, bool) or (is_unanswerable and (nodes or answers)):
+        raise ValueError(
+            f"unanswerable is {is_unanswerable!r}; it must be true or false, and true has no gold beside it"
+        )
+    if not _are_texts(sealed, list | dict):
+        raise ValueError(f"sealed is {sealed!r}; it must be a list of hashes")
     return Example(
         question=Question(id=identifier(own_id) or str(number), text=text),
-        gold=Gold(nodes=_nodes(nodes), answers=tuple(map(identifier, answers or ())), answer_type=answer_type),
+        gold=Gold(
+            nodes=_nodes(nodes),
+            answers=tuple(map(identifier, answers or ())),
+            answer_type=answer_type,
+            unanswerable=is_unanswerable,
+            sealed=tuple(sealed),
+        ),
         fields=fields(row, but=_OWN),
     )
 
