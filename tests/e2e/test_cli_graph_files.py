@@ -136,4 +136,4 @@ def test_columns_are_the_text_by_which_search_ranks(home, cli):
     ran = cli("import", "lamps.csv", "-o", "other", "--text-from", "brand,sad")
     assert (ran.code, "no column 'sad'" in ran.err, "brand, id, name, said" in ran.err) == (2, True, True)
     ran = cli("import", "lamps.csv", "-o", "other", "--text", "tables")
-    assert (ran.code, "--text is for STaRK's knowledge bases" in ran.err) == (2, True)
+    assert (ran.code, "--text has no meaning for lamps.csv" in ran.err) == (2, True)

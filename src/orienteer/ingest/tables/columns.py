@@ -76,13 +76,12 @@ def plainly(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A person's options for columns: roles, private ones, lists to turn into edges, the text of nodes and its kind."""
+    """A person's options for columns: roles, private ones, lists to turn into edges, the text of nodes."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     private: tuple[str, ...] = ()
     explode: Mapping[str, str] = field(default_factory=dict)
     text_from: tuple[str, ...] = ()
-    text: str = ""
 
     def __post_init__(self) -> None:
         for role in self.roles:

@@ -118,7 +118,7 @@ def update_graph(
 def as_made(manifest: Manifest, options: ImportOptions) -> ImportOptions:
     """Return options with those that made the texts of a graph, where they say nothing else and do not replace it."""
     made = {} if options.force else manifest.provenance.get("options", {})
-    text, text_from = made.get("text"), tuple(made.get("text_from", ()))
+    text, text_from = made.get("text", ""), tuple(made.get("text_from", ()))
     return options.model_copy(update={"text": options.text or text, "text_from": options.text_from or text_from})
 
 

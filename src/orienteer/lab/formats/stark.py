@@ -70,10 +70,10 @@ class StarkBase:
 
     folder: Path
     columns: Columns
-    """Its `explode` has the edge type by list whose rows become nodes, and needs the `text` to be `tables`."""
+    """Its `explode` has the edge type by list whose rows become nodes."""
     tally: Tally
-
-    takes_text = True
+    text: str
+    """`documents`, or `tables` with lists as nodes of their own."""
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -95,7 +95,7 @@ class StarkBase:
             open_fields = {key: value for key, value in fields.items() if key not in self.columns.private}
             row_edges += self._add_node(builder, node_id, node_type, open_fields)
             left_out += sum(max(len(rows_of(open_fields, name)) - MOST_ROWS, 0) for name in LISTS)
-        if left_out and self.columns.text != "tables":
+        if left_out and self.text != "tables":
             self.tally.notes.append(f"{left_out:,} rows after the {MOST_ROWS} of a document: --text tables keeps all")
         if node_types is not None and len(node_types) != seen:
             raise BadInput(f"{self.folder / NODE_TYPES} has {len(node_types):,} types for {seen:,} nodes: fetch again")
@@ -162,7 +162,7 @@ class StarkBase:
         stated = {key: value for key, value in fields.items() if key not in lists and str(value) not in UNKNOWN}
         if stated.get("type") == node_type:
             del stated["type"]
-        has_tables, explode = self.columns.text == "tables", self.columns.explode
+        has_tables, explode = self.text == "tables", self.columns.explode
         node = node_of_fields(node_id, node_type, stated, None if has_tables else document(node_type, fields))
         builder.add_node(node)
         for name in LISTS if has_tables else ():
@@ -197,7 +197,7 @@ class StarkBase:
             )
 
 
-def recognize(source: Path, columns: Columns, tally: Tally) -> StarkBase | None:
+def recognize(source: Path, columns: Columns, tally: Tally, text: str = "documents") -> StarkBase | None:
     """Return the knowledge base in a folder, or None."""
     found = [folder for name in FOLDERS if ((folder := source / name) / NODE_INFO).is_file()]
     if not found:
@@ -210,9 +210,9 @@ def recognize(source: Path, columns: Columns, tally: Tally) -> StarkBase | None:
             raise BadInput(f"{folder / name} is missing from the knowledge base: fetch the whole folder again")
     if unknown := sorted(set(columns.explode) - set(LISTS)):
         raise BadOption(f"--explode: STaRK's nodes have no list {unknown[0]!r}. There are: {', '.join(LISTS)}.")
-    if columns.explode and columns.text != "tables":
+    if columns.explode and text != "tables":
         raise BadOption(f"--explode {min(columns.explode)}: a product's text has its rows: add --text tables")
-    return StarkBase(folder, columns, tally)
+    return StarkBase(folder, columns, tally, text)
 
 
 def _whole_numbers(path: Path) -> NDArray[np.int64]:
@@ -242,4 +242,4 @@ def _tables(owner: Node, name: str, rows: list[dict[str, Any]]) -> Iterator[Node
     yield Node(f"{name}:{owner.id}", TABLE, f"{owner.name}: {name}", text, (), {"rows": len(rows)})
 
 
-LAYOUT = KnownLayout(graph=recognize, takes_fields=True)
+LAYOUT = KnownLayout(graph=recognize, takes=frozenset({"private", "explode", "text"}))
