@@ -63,7 +63,8 @@ class Agent:
     ) -> None:
         """`number` distinguishes agents, from 0; every step of the record has it.
 
-        Without a dialect the agent speaks that of the trajectory that it begins with.
+        Without a dialect the agent speaks that of the trajectory that it begins with. Without `context_tokens` its
+        requests are whole, however long they are.
         """
         self._model, self._toolbox, self._ending, self._number = model, toolbox, ending, number
         self._dialect, self._context_tokens, self._should_stop = dialect, context_tokens, should_stop
@@ -109,6 +110,7 @@ class Agent:
 
     def begin(self, begun: Trajectory, run: Run) -> Conversation:
         """Return the conversation that a trajectory without steps opens. The run pays for its searches."""
+        tokens = self._context_tokens
         self._toolbox.session.payment.run = run
         self._speaks = self._dialect or DIALECTS[begun.dialect]
         if self._has_schema:
@@ -120,7 +122,7 @@ class Agent:
             tools=begun.tools,
             dialect=self._speaks,
             agent=self._number,
-            context_tokens=room_for(self._model, begun.tools, self._context_tokens),
+            context_tokens=None if tokens is None else room_for(self._model, begun.tools, tokens),
         )
 
     def walk(self, talk: Conversation, run: Run) -> bool:
@@ -217,19 +219,23 @@ class ByFinish(Ending):
 
     calls_left = None
 
-    def __init__(self, session: Session, *, max_steps: int, takes_last_set: bool = True) -> None:
+    def __init__(
+        self, session: Session, *, max_steps: int, takes_last_set: bool = True, has_last_turn: bool = True
+    ) -> None:
         """With `takes_last_set` a course that ends without an answer gives its last result, with a note.
 
         It then also ends as soon as two replies in a row call nothing, or three before any call; without an answer
-        the model is asked for one in a last turn.
+        the model is asked for one in a last turn. With `has_last_turn` it is asked too when the budget is spent.
         """
         super().__init__(max_steps)
-        self._session, self._takes_last_set = session, takes_last_set
+        self._session, self._takes_last_set, self._has_last_turn = session, takes_last_set, has_last_turn
         self._prose, self._has_called, self._way = 0, False, tuple[str, ...]()
 
     @property
-    def last(self) -> LastTurn:  # type: ignore[override]  # the replies decide
-        """How the last turn is asked for."""
+    def last(self) -> LastTurn | None:  # type: ignore[override]  # the replies decide
+        """How the last turn is asked for; None without one."""
+        if not self._has_last_turn:
+            return None
         is_asked = self._talks and not self._session.answer
         return LastTurn(LAST_CALL if self._talks else LAST_TURN, offers_tools=True, is_after_steps=is_asked)
 

@@ -2,19 +2,7 @@
 
 Papers: DGR (000) and ARK (001), section 3 and appendices A.2 and A.3; one system under two names.
 
-Deviations from the paper; `faithful=True` and every ablation turn off 1 to 5, 9 and 10:
-1. More tools: follow, intersect, paths, read_node, schema and remove_from_answer, properties as conditions, and every
-   result kept as a set that stands wherever a node may. An agent that has to copy hundreds of ids cannot count.
-2. The schema in the prompt says which node types an edge type joins, and how many edges there are.
-3. `finish` sends an empty answer back once, and an agent that is stopped without one gives its last result.
-4. A neighbourhood's page size is the agent's to choose, and pages go on.
-5. Near forms of a type and names that a filter makes unambiguous are taken, and said.
-6. The prompts are our own words for the paper's three strategies.
-7. A neighbourhood search never drops a neighbour for lack of words. The paper's formula says so too; its code differs.
-8. The paper gives no temperature and no seeds for its agents; here they are set and recorded.
-9. A search puts first what its query names, then nodes with all its words, then the few that hold a phrase of it; nodes
-   with hardly any of its words are left out.
-10. Replies name the members of small sets, say where a walk ended, and keep snippets for the first rows.
+`ArkConfig` lists what deviates from them. Every ablation undoes what `faithful` undoes.
 """
 
 from __future__ import annotations
@@ -51,13 +39,53 @@ _Course = tuple[Trajectory, Session]
 _WAIT_SECONDS = 0.2
 _PAPER_PARAMETERS = {
     "paper": PLAIN,
-    "no-query": ("node", "node_types", "edge_types"),
-    "no-filters": ("node", "query"),
+    "no-query": ("node_index", "node_type", "edge_type"),
+    "no-filters": ("node_index", "query"),
 }
 
 
 class ArkConfig(Options):
     """ARK's settings, with the paper's values if it gives them."""
+
+    deviations = (
+        "The prompt is in our own words and has four examples of ours. It lists the tools with their descriptions, "
+        "which every request also offers as schemas.",
+        "The question stands in a user message that begins `Find the nodes that answer this question`.",
+        "`node_index` is a node's id or exact name; a name that several nodes have is refused with their ids.",
+        "`node_type` and `edge_type` take one type, as the prompt of 000 has it, or several, the sets of section 3.1.",
+        "`size` is 5 by default, as in section 3.1 and appendix A.2; the prompt of 000 says 20.",
+        "The papers show no reply. Here each node is a line: its edges if it is a neighbour, id, name, type, and the "
+        "part of its text with the query's words. Nothing found is `No results.`, the other tools say `Added.` and "
+        "`Finished.`",
+        "A neighbourhood search ranks by its query and drops no neighbour for lack of words, as the formula of section "
+        "3.1 has it; the prompt of 000 speaks of a filter. Without a query, and at equal scores, the order is ours.",
+        "A call that cannot be run has its error as its reply: a tool, an argument, a type or a node that is not there, "
+        "with the names that are. A reply without a call, or with a broken one, is told so in a user message. Of a "
+        "reply with more than 32 calls the first 32 are run, and the model is told so.",
+        "Words are stemmed; BM25 has k1 1.2 and b 0.75. The papers give neither.",
+        "The papers give no temperature and no seeds for their agents; here they are set, sent and recorded.",
+        "An agent whose model fails keeps what it has selected. Nodes with equal votes and equal places are in the "
+        "order of the agents.",
+        "`ask` has one more call write an answer in words from the ranking; `search`, and `ask --no-answer`, have none.",
+    )
+    undone_by_faithful = (
+        "More tools: `follow`, `intersect`, `paths`, `read_node`, `schema` and `remove_from_answer`; conditions on "
+        "properties; and every result is saved as a set, usable in place of a node. `follow`, `intersect` and the "
+        "neighbourhood search also begin with all nodes of a type: `all person`. An agent that has to copy hundreds of "
+        "ids cannot count.",
+        "The schema in the prompt gives the node types that an edge type joins, and the number of edges.",
+        "`finish` rejects an empty answer once, and an agent stopped without an answer returns its last result. A model "
+        "that only talks, and one whose budget is spent, is asked for its answer in one last turn.",
+        "The agent chooses the page size of a neighbourhood, and can get further pages.",
+        "Similar spellings of a type, and names that a filter makes unambiguous, are accepted with a note.",
+        "`search_in_graph` ranks in this order: nodes named in the query; nodes with all its words; at most three "
+        "nodes whose text contains its rarest phrase; BM25. Nodes without any of the words, or with only one of many, "
+        "are omitted and counted.",
+        "Replies count what they found and what each row has of the query's words, say what is not in the graph, what "
+        "was asked before and what the answer holds; they name the members of a small set, and give a reason for all "
+        "nodes of a call.",
+        "Beyond `context_tokens` the oldest replies of tools are left out of a request.",
+    )
 
     agents: int = Field(default=3, ge=1)
     """Parallel agents. ARK, appendix A.2."""
@@ -71,7 +99,7 @@ class ArkConfig(Options):
     """all: ours; compact: five of them in few words, for small models; paper: the paper's four; global-only, no-query,
     no-filters: its ablations (table 2)."""
     context_tokens: int = Field(default=24_000, ge=1)
-    """Size of a request; beyond it the oldest observations are left out."""
+    """Size of a request; beyond it the oldest observations are left out, but never in the paper's form."""
     faithful: bool = False
     """Only what the paper has: its tools and prompt, none of the options below."""
     early_stop: bool = False
@@ -99,6 +127,11 @@ class ArkConfig(Options):
     def is_plain(self) -> bool:
         """The paper's tools and nothing else, whole or with a part taken out."""
         return self.faithful or self.tools not in ("all", "compact")
+
+    @property
+    def last_turns(self) -> int:
+        """Calls that a budget keeps back for the agents' last turns; the paper has none."""
+        return 0 if self.is_plain else self.agents
 
 
 class Ark:
@@ -172,12 +205,15 @@ class Ark:
     def _explore(self, question: Question, run: Run, number: int, agreement: _Agreement) -> _Course:
         toolbox = self._toolbox()
         begun = self._opening(question, number, run.random_seed, toolbox)
-        ending = ByFinish(toolbox.session, max_steps=self.config.max_steps, takes_last_set=not self.config.is_plain)
+        is_ours = not self.config.is_plain
+        ending = ByFinish(
+            toolbox.session, max_steps=self.config.max_steps, takes_last_set=is_ours, has_last_turn=is_ours
+        )
         agent = Agent(
             self._model,
             toolbox,
             ending,
-            context_tokens=self.config.context_tokens,
+            context_tokens=self.config.context_tokens if is_ours else None,
             number=number,
             should_stop=agreement.is_reached,
         )

@@ -15,6 +15,7 @@ from orienteer.graph.listing import grouped, matching, ordered
 from orienteer.graph.search import NameSearch, QueryWords, ValueMatch, ValueSearch, coverage_note
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
+from orienteer.index.searchers import Mode
 from orienteer.records import Direction, JsonValue, Observation
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.text.sentences import one_line, value_text
@@ -39,21 +40,26 @@ _LOCAL = "Look at the nodes one edge away from a node, whichever way the edge po
 _OF_TYPES = " Filter by node types and edge types."
 _OF_QUERY = " A query ranks the neighbours by words, and never hides any."
 _OF_COUNTS = " Counts by kind of edge come first."
+_SIZE = {name: value for name, value in texts.count(texts.SEARCH_K).items() if name != "maximum"}
 _POOL = 100  # rows by words that are put in order before the first k are taken: as many as a reply may show
 _FEW = 3  # rows that hold a phrase: one that more rows hold says little
 _MANY = 4  # words of a query, of which one alone says little
-PLAIN = ("node", "query", "node_types", "edge_types")
-"""The paper's parameters."""
+PLAIN = ("node_index", "query", "node_type", "edge_type")
+"""The paper's parameters of its second search."""
+_OURS = {"size": "k", "node_index": "node", "node_type": "node_types", "edge_type": "edge_types"}
+_OR_ONE = {"type": ["string", "array"]}
 
 
 class SearchInGraph:
     """ARK's global search: the k best nodes under BM25 (section 3.1)."""
 
-    def __init__(self, session: Session, *, is_plain: bool = False, names_first: bool = False) -> None:
-        self._session, self._is_plain, self._names_first = session, is_plain, names_first
-        properties = {"query": texts.query(session.mode), "k": texts.count(texts.SEARCH_K)}
-        if not is_plain:
-            properties |= {"node_types": texts.NODE_TYPES, "where": texts.WHERE}
+    def __init__(self, session: Session, *, names_first: bool = False) -> None:
+        self._session, self._names_first = session, names_first
+        properties = {"query": texts.query(session.mode)}
+        if session.is_plain:
+            properties["size"] = _SIZE
+        else:
+            properties |= {"k": texts.count(texts.SEARCH_K), "node_types": texts.NODE_TYPES, "where": texts.WHERE}
             if session.saves_sets:
                 properties["among"] = _AMONG
             if session.offers_mode:
@@ -62,12 +68,14 @@ class SearchInGraph:
                 properties["passages"] = _PASSAGES
             if session.offers_offset:
                 properties["offset"] = texts.offset()
-        self.spec = texts.spec("search_in_graph", _GLOBAL_PLAIN if is_plain else _GLOBAL, properties, ["query"])
+        description = _GLOBAL_PLAIN if session.is_plain else _GLOBAL
+        self.spec = texts.spec("search_in_graph", description, properties, ["query"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the best nodes with the words that each has, and the words that are not in the graph."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
+        arguments = _as_ours(arguments)
         query = texts.text(arguments, "query") or ""
         k, offset = texts.number(arguments, "k", texts.SEARCH_K), texts.number(arguments, "offset", 0)
         # One row too many shows whether there are more.
@@ -91,6 +99,8 @@ class SearchInGraph:
         else:
             rows = self._best(words, until, within, mask)
         reply = ReplyLines(session, notes)
+        if session.is_plain:
+            return _plain(reply, words, rows, (title(graph, row) for row in rows.tolist()))
         # A word that some property has as its value is not missing.
         of_values = {word for value in values for word in graph.arrays.tokenizer.words(value.value)}
         if unknown := [word for word in words.absent if word not in of_values]:
@@ -125,7 +135,7 @@ class SearchInGraph:
         """Return the best rows by words. All tools but the paper's put those with all words first."""
         index = self._session.graph.arrays.text_index
         rows = index.search(words.terms, k, among=among, mask=mask).rows
-        if not self._is_plain and len(words.postings) >= 2:
+        if not self._session.is_plain and len(words.postings) >= 2:
             full = index.search(words.terms, k, among=words.full_in(among), mask=mask).rows
             rows = np.concatenate([full, rows])
         return _distinct(rows.tolist())[:k]
@@ -182,6 +192,24 @@ def _snippets(reply: ReplyLines, words: QueryWords, rows: Rows) -> Iterator[str]
         yield f"{coverage_note(coverage)}: {words.snippet(row, width=width)}" if has_snippet else ""
 
 
+def _plain(reply: ReplyLines, words: QueryWords, rows: Rows, lines: Iterable[str]) -> Observation:
+    """Return a reply of a line for each row, with the part of its text that has the query's words, and no more."""
+    width = reply.snippets(len(rows)).width
+    parts = (f": {words.snippet(row, width=width)}" if words.terms else "" for row in rows.tolist())
+    reply.list(rows.tolist(), (f"{line}{part}" for line, part in zip(lines, parts, strict=True)))
+    if not len(rows):
+        reply.say("No results.")
+    return reply.observation()
+
+
+def _as_ours(arguments: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """Return the arguments of a call by our names of them; the paper's `node_type` is one type or several."""
+    return {
+        _OURS.get(name, name): [value] if name in ("node_type", "edge_type") and isinstance(value, str) else value
+        for name, value in arguments.items()
+    }
+
+
 def _distinct(rows: Iterable[int]) -> Rows:
     """Return rows without repeats, in their order."""
     return np.array(list(dict.fromkeys(rows)), np.int32)
@@ -204,19 +232,21 @@ class SearchInNeighborhood:
         }
         if session.offers_mode:
             properties["mode"] = texts.MODE
+        types, first = "node_types", "node"
         if only is not None:
-            properties = {**properties, "node": texts.PLAIN_NODE}
-            properties = {name: schema for name, schema in properties.items() if name in only}
-        description = (
-            _LOCAL + _OF_TYPES * ("node_types" in properties) + _OF_QUERY * ("query" in properties) + _OF_COUNTS
-        )
-        self._pages = "offset" in properties
-        self.spec = texts.spec("search_in_neighborhood", description, properties, ["node"])
+            types, first = "node_type", "node_index"
+            properties |= {first: texts.PLAIN_NODE, types: texts.NODE_TYPES | _OR_ONE}
+            properties["edge_type"] = texts.EDGE_TYPES | _OR_ONE
+            properties = {name: properties[name] for name in PLAIN if name in only}
+        description = _LOCAL + _OF_TYPES * (types in properties) + _OF_QUERY * ("query" in properties)
+        description += _OF_COUNTS * (only is None)
+        self.spec = texts.spec("search_in_neighborhood", description, properties, [first])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the neighbours: counts by kind of edge, then a page of them, those with all the words first."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
+        arguments = _as_ours(arguments)
         reference = texts.text(arguments, "node") or ""
         nodes, edges = texts.texts(arguments, "node_types"), texts.texts(arguments, "edge_types")
         node_types, edge_types = type_filters(session, nodes, edges, notes, around=[reference])
@@ -229,6 +259,11 @@ class SearchInNeighborhood:
             entries = entries.where(mask[entries.neighbor])
         rows = distinct(entries.neighbor)
         reply = ReplyLines(session, notes)
+        if session.is_plain:
+            query = texts.text(arguments, "query")
+            best, _ = graph.arrays.rank(rows, query, texts.NEIGHBORS_K, mode=self._payable(arguments, reply))
+            lines = (self._line(row, entries, start) for row in best.tolist())
+            return _plain(reply, QueryWords(graph.arrays, query or ""), best, lines)
         if not len(rows):
             reply.say("0 neighbours pass these filters.")
             if len((around := graph.arrays.adjacency.entries(start)).neighbor):
@@ -245,12 +280,10 @@ class SearchInNeighborhood:
         k, offset = texts.number(arguments, "k", texts.NEIGHBORS_K), texts.number(arguments, "offset", 0)
         query = texts.text(arguments, "query")
         words = QueryWords(graph.arrays, query or "")
-        notes: list[str] = []
-        mode = session.payment.payable(texts.mode(arguments, session.mode), query or "", notes)
-        reply.say_all(notes)
+        mode = self._payable(arguments, reply)
         full = words.full(rows) if query else rows[:0]
-        # The paper ranks by words alone; and what is near in meaning need not have them.
-        ahead = full if self._pages and mode == "lexical" else rows[:0]
+        # What is near in meaning need not have the words.
+        ahead = full if mode == "lexical" else rows[:0]
         best, _ = graph.arrays.rank(ahead, query, offset + k)
         others, _ = graph.arrays.rank(np.setdiff1d(rows, ahead), query, max(0, offset + k - len(best)), mode=mode)
         page = np.concatenate([best, others])[offset : offset + k]
@@ -263,8 +296,15 @@ class SearchInNeighborhood:
         reply.page(
             page.tolist(),
             (f"{self._line(row, entries, start)}{part}" for row, part in zip(page.tolist(), snippets, strict=True)),
-            lambda shown: f"{what}{shown_range(offset, shown, len(rows), pages=self._pages)}",
+            lambda shown: f"{what}{shown_range(offset, shown, len(rows))}",
         )
+
+    def _payable(self, arguments: Mapping[str, JsonValue], reply: ReplyLines) -> Mode:
+        notes: list[str] = []
+        mode = texts.mode(arguments, self._session.mode)
+        mode = self._session.payment.payable(mode, texts.text(arguments, "query") or "", notes)
+        reply.say_all(notes)
+        return mode
 
     def _line(self, row: int, entries: Entries, start: Rows) -> str:
         graph = self._session.graph
