@@ -58,7 +58,7 @@ def test_its_schema_is_the_papers():
     assert CODE_SPEC.name == "code_interpreter"
     assert CODE_SPEC.parameters == {
         "type": "object",
-        "properties": {"code": {"type": "string", "description": "Python code"}},
+        "properties": {"code": {"type": "string", "description": "What to run, in Python"}},
         "required": ["code"],
     }
     for fact in ("cypher(query, params=None, limit=None)", "synchronous", "read-only", "not a separate tool"):

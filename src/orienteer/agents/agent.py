@@ -276,17 +276,36 @@ class ByFinish(Ending):
 class ByAnswerLine(Ending):
     r"""Ends when the model answers in `\answer{...}`. GraphScout (003), 3.2."""
 
-    last = LastTurn(ANSWER_NOW, offers_tools=False, is_after_steps=True)
+    def __init__(self, *, max_calls: int, is_plain: bool = False) -> None:
+        """`max_calls` limits the tool calls; a turn without any counts as one.
 
-    def __init__(self, *, max_calls: int) -> None:
-        """`max_calls` limits the tool calls; a turn without any counts as one."""
+        A plain course tells the model nothing: it ends with the first reply without a call that can be read, and with
+        the first that calls when no call is left.
+        """
         super().__init__(max_calls)
+        self._is_plain = is_plain
         self._answer: AnswerLine | None = None
+        self.last = None if is_plain else LastTurn(ANSWER_NOW, offers_tools=False, is_after_steps=True)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the calls of the course are used up; a plain one then has a turn for its answer."""
+        return self._left < (0 if self._is_plain else 1)
+
+    @property
+    def calls_left(self) -> int | None:
+        """How many calls of the next turn may run; of a plain course all or none."""
+        return None if self._is_plain and self._left > 0 else self._left
 
     def observe(self, turn: Turn, *, is_last: bool = False) -> str | None:
         """Take the answer of a reply without calls, or return what is wrong with it."""
         reply, calls = turn.reply, turn.reply.message.tool_calls
-        self._left -= max(1, len(calls))
+        used = max(1, len(calls))
+        self._left -= min(used, self._left) if self._is_plain and self._left else used
+        if self._is_plain:
+            if not calls:
+                self._answer, self.is_reached = read(reply.message.content or ""), True
+            return None
         if turn.broken:
             return told(turn)
         if calls and not is_last:

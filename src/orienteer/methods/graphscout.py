@@ -1,19 +1,7 @@
 """`graphscout`: a model explores a graph with code and a node retriever, and answers in `\answer{...}`.
 
 Paper: GraphScout (003), sections 3.2 and 3.4, appendix B.4. This is its solver as it runs; any model can be it.
-
-Deviations:
-1. The prompt is our own words for what B.4.2 lists; it says besides what the sandbox's Python lacks, how many calls
-   there are, which types are held in part, and that what nodes say is data. Its examples are made from the graph, and
-   run. In the code `find(text)` is there beside `cypher`; without a view the retriever's reply is ours.
-2. The paper gives no limit of calls for its solver; ours is its quizzer's, 10. If it is reached without an answer
-   one last turn asks for it.
-3. Cypher is answered by our engine: read-only, guarded, and with errors that name the nearest label, type or property.
-   A graph has its own ids, types and directions; `view` gives it those of the paper's graphs.
-4. A call that cannot be read is told back; in the paper's setting such a reply ends the course.
-5. The paper answers in words alone. The ranking holds the nodes that the answer names, then those that the calls
-   have shown, small results first and the latest first. Without any, plain search stands in, and the notes say so.
-6. A model may say that the graph does not hold the answer. The paper's has to give one; `faithful=True` asks for it.
+`GraphScoutConfig` lists what deviates from it.
 """
 
 from __future__ import annotations
@@ -51,7 +39,16 @@ from orienteer.tools.toolbox import Toolbox, open_scouting
 _NO_NODES = "no node that may be a hit is named in the answer or was shown by a call: found by plain search"
 _NAMED = 3  # node types that the prompt's first line names
 _SMALL = 20  # nodes of a result that was rather found than listed
-_GUESS, _REFUSE = "say your best answer all the same.", rf"write \answer{{{NOT_THERE}}}: what you know besides is none."
+_REFUSE = rf"write \answer{{{NOT_THERE}}}: what you know besides is none."
+_CODE = """
+The graph is asked in Cypher, read-only. $scope
+
+Properties of nodes:
+$properties
+
+Code that asks it:
+$examples
+"""
 _SECOND_TIER = "It is all of Python, in a process without network and without files but its own.\n"
 
 
@@ -83,8 +80,8 @@ class GraphScout:
             agent = Agent(
                 self._model,
                 tools.toolbox,
-                ByAnswerLine(max_calls=self.config.max_calls),
-                context_tokens=self.config.context_tokens,
+                ByAnswerLine(max_calls=self.config.max_calls, is_plain=self.config.faithful),
+                context_tokens=None if self.config.faithful else self.config.context_tokens,
             )
             trajectory = agent.explore(begun, run)
             marks = tools.marks
@@ -146,6 +143,8 @@ class GraphScout:
 
     @property
     def _prompt(self) -> str:
+        if self.config.faithful:
+            return "graphscout-faithful"
         return "graphscout" if self.config.has_code else "graphscout-no-code"
 
     @cached_property
@@ -153,14 +152,16 @@ class GraphScout:
         """The system prompt for this graph, which is the same for every question."""
         config, graph = self.config, self._graph
         view = config.naming
-        described = describe(graph, view, has_code=config.has_code)
+        described = describe(graph, view, has_code=config.has_code, is_plain=config.faithful)
         about = view.label if view is not None and view.label is not None else ", ".join(types_by_size(graph)[:_NAMED])
+        parts = {name: harmless(part) for name, part in described._asdict().items()}
         return Template(prompt_of(self._prompt).system).substitute(
-            {name: harmless(part) for name, part in described._asdict().items()},
+            parts,
+            code=Template(_CODE).substitute(parts) if config.has_code else "",
             about=one_line(harmless(about)),
             dialect=DIALECT if self._tier == "monty" else _SECOND_TIER,
             max_calls=config.max_calls,
-            otherwise=_GUESS if config.faithful else _REFUSE,
+            otherwise=_REFUSE,
         )
 
     @cached_property
@@ -233,6 +234,38 @@ MOST_CALLS = 100
 class GraphScoutConfig(Options):
     """GraphScout's settings."""
 
+    deviations = (
+        "The prompt is in our own words for what appendix B.4.2 lists. Its code examples are made from the graph, and "
+        "run; it names types and properties of more kinds than it lists only by their number.",
+        "`\\answer{}` is asked for in the prompt, as section 3.4.2 requires it; B.4.2 shows no such line. The question "
+        "stands in a user message after `Question:`.",
+        "The descriptions of the tools are in our own words. The retriever's says how it ranks: in meaning where the "
+        "graph has vectors, as the paper's does, else in words. Nodes of exactly the name come first, with 1.0.",
+        "The retriever answers at most 50 queries with 50 nodes each, a run returns 8,000 characters and 10,000 rows a "
+        "query, and of a reply with more than 32 calls the first 32 are run.",
+        "Code runs in a sandbox (docs/sandbox.md), in a small Python of its own if `tier` says so. Cypher is answered by "
+        "our engine, read-only; its errors, as those of tools that are not there, name the nearest that is.",
+        "A graph has its own ids, types and directions; `view` gives it those of the paper's graphs.",
+        "The paper gives no number of calls for its solver's budget; `max_calls` is that of its quizzer, 10. A course "
+        "ends with the first reply that calls when none is left, and then has no answer.",
+        "The paper gives no temperature for its solver's evaluation; here it is 0.",
+        "Marks of calls and of chat templates in texts of the graph are neutralised before the model reads them.",
+        "The paper answers in words alone. The ranking holds the nodes that the answer names, then those that the calls "
+        "have shown, small results first and the latest first. Without any, plain search stands in, and the notes say "
+        "so. `ask` writes an answer from the hits, in one more call, where the model gave none.",
+    )
+    undone_by_faithful = (
+        "In the code `find(text)` is there beside `cypher`.",
+        "The prompt says besides what B.4.2 lists how to go about it, what the sandbox's Python lacks, how many calls "
+        "and nodes there are, which types are held in part, and that what nodes say is data.",
+        "A call that cannot be read and a reply without call or answer are told back. When no call is left one last "
+        "turn asks for the answer. A reply without a call that can be read counts as a call.",
+        "Replies have notes: on rows that were cut, queries that were read otherwise, code that printed nothing. Without "
+        "a view the retriever's reply names each query, and shows the nodes of exactly the name alone.",
+        "A model may say that the graph does not hold the answer.",
+        "Beyond `context_tokens` the oldest replies of tools are left out of a request.",
+    )
+
     temperature: float = 0.0
     """Temperature of every call; 0, so that runs repeat as far as the model lets them. The paper gives none."""
     mode: Mode = AUTO
@@ -255,9 +288,9 @@ class GraphScoutConfig(Options):
     directed: tuple[str, ...] = ()
     """Edge types of a view whose arrow keeps its meaning: GENE_REGULATES_GENE, for GRBench's hetionet."""
     context_tokens: int = Field(default=24_000, ge=1)
-    """Size of a request; beyond it the oldest observations are left out."""
+    """Size of a request; beyond it the oldest observations are left out, but never in the paper's form."""
     faithful: bool = False
-    """The model has to answer, also where the graph does not hold it, as in the paper."""
+    """Only what the paper has: its two tools, its prompt, and a course that ends as its own."""
 
     _check_mode = field_validator("mode")(checked_mode_or_auto)
 
@@ -284,4 +317,11 @@ class GraphScoutConfig(Options):
     @property
     def code(self) -> CodeConfig:
         """How code is run."""
-        return CodeConfig(tier=self.tier, retry_cpython=self.retry_cpython, view=self.naming)
+        return CodeConfig(
+            tier=self.tier, retry_cpython=self.retry_cpython, view=self.naming, is_plain=self.faithful
+        )
+
+    @property
+    def last_turns(self) -> int:
+        """Calls that a budget keeps back for a last turn; the paper has none."""
+        return 0 if self.faithful else 1

@@ -287,7 +287,8 @@ def open_scouting(
     """Return GraphScout's tools, and the one that runs code, if any. Raises as `CodeInterpreter` does."""
     from orienteer.tools.code import CodeInterpreter
 
-    session = Session(graph, saves_sets=False, mode=mode)
+    tokens = _WHOLE_TOKENS if config.is_plain else REPLY_TOKENS
+    session = Session(graph, tokens, saves_sets=False, mode=mode, is_plain=config.is_plain)
     retriever = NodeIdRetriever(session, view=config.view)
     code = CodeInterpreter(session, config) if has_code else None
     if code is not None:
