@@ -317,9 +317,7 @@ class GraphScoutConfig(Options):
     @property
     def code(self) -> CodeConfig:
         """How code is run."""
-        return CodeConfig(
-            tier=self.tier, retry_cpython=self.retry_cpython, view=self.naming, is_plain=self.faithful
-        )
+        return CodeConfig(tier=self.tier, retry_cpython=self.retry_cpython, view=self.naming, is_plain=self.faithful)
 
     @property
     def last_turns(self) -> int:
