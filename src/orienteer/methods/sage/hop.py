@@ -19,7 +19,7 @@ from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import WEIGHT, KeyedCache, Mode, Searcher, TitleBonus
+from orienteer.index.searchers import PAPER_WEIGHT, WEIGHT, KeyedCache, Mode, Searcher, TitleBonus
 from orienteer.options import Options
 from orienteer.records import JsonValue, Question
 from orienteer.remembered import cached_method
@@ -229,8 +229,6 @@ def _int_or_0(value: JsonValue) -> int:
 # The options of SAGE, and how many of a result's places its seeds take.
 
 
-PAPER_WEIGHT = 0.6
-"""BM25's share of the hybrid score. SAGE, appendix E."""
 TOTALS = (2, 5, 10, 20, 40, 50, 80, 100)
 """Sizes of results for which the authors' code says how many seeds there are: always half, rounded down."""
 NAME_EDGES = frozenset({"mentions", "shares_names"})
@@ -244,6 +242,35 @@ def seeds_of(total: int) -> int:
 
 class SageConfig(Options):
     """Where seeds come from, which neighbours stay, and in what order."""
+
+    deviations = (
+        "The paper does not state the order of the union: here seeds and neighbours are in one list by hybrid score.",
+        "k and k' are half of the result each, rounded down for the seeds, as the authors' code has them; the paper "
+        "states no division.",
+        "The hybrid score is 0.6 BM25, over the best of the question, and 0.4 cosine; the paper gives the weights and no "
+        "scale. Words are stemmed.",
+        "Vectors are compared exactly, or as `quantize` has it, without HNSW. Without vectors BM25 stands in for the "
+        "hybrid score, and the notes say so.",
+        "Neighbours are followed over every edge type that the graph was given and over `similar` edges, in the graph or "
+        "beside it (`orienteer link`), but not over `mentions` and `shares_names`. A graph of other edges alone is not "
+        "expanded, and the notes say so.",
+        "In a graph of documents only chunks and tables are seeds and answers. Conditions of the question hold for "
+        "answers; seeds are searched with them and without.",
+        "`seeds=auto` takes `spark` on a graph with a schema if there is a model, else hybrid search. The method that "
+        "finds the seeds has options of its own, `faithful` too.",
+        "With the policy `-edge` a step along an edge type counts as an edge that the search for the seeds named, as "
+        "Cypher with an edge does.",
+        "What the graph's build does otherwise is in docs/documents.md. `ask` has one more call write an answer in words "
+        "from the ranking; `search`, and `ask --no-answer`, have none.",
+    )
+    undone_by_faithful = (
+        "Pruning weighs the edges, by `H * e^trust`: by H alone the densest graph returns the flat list.",
+        "Edges of names, `mentions` and `shares_names`, are also followed: they bring the gain. A mention in a row of a "
+        "table counts the more, the more of the question that row holds.",
+        "BM25's share of H is 0.4, the paper's 0.6; titles in the question get a bonus.",
+        "The first 2, 5, 10, 20 and 50 nodes are each the union of that size.",
+        "If fewer neighbours are found than there are places for, the flat list fills them.",
+    )
 
     seeds: str = "auto"
     """The method that finds the seeds: hybrid, any other, or auto: spark on a graph with a schema where there is a
@@ -381,7 +408,7 @@ class Expansion:
         if self.has_filters:
             seeds = list(dict.fromkeys([*seeds, *self.seeds(seeds_of(k), is_filtered=True)]))
         rows = self.union(seeds).rows
-        if len(rows) < k:
+        if len(rows) < k and not self.config.faithful:
             rows = list(dict.fromkeys([*rows, *self.seeds(k, is_filtered=True)]))
         return rows[:k]
 

@@ -5,6 +5,8 @@ Searches and Cypher are tool calls; the caller records them. Every other step is
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -173,7 +175,11 @@ class Execution:
         if isinstance(step, FindStep):
             return self._leaf(step, self._find(step))
         if isinstance(step, CypherStep):
-            rows = self._call(step, "cypher", query=step.query, k=1)
+            query = step.query
+            for name in reads(step):
+                ids = json.dumps([self._graph.arrays.ids[row] for row in self._set(name).rows], ensure_ascii=False)
+                query = re.sub(rf"\${re.escape(name)}\b", lambda _, ids=ids: ids, query)  # type: ignore[misc]
+            rows = self._call(step, "cypher", query=query, k=1)
             return self._leaf(step, rows)._replace(is_ordered=puts_in_order(step))
         if isinstance(step, MatchStep):
             return self._match(step)

@@ -4,22 +4,7 @@ Paper: SAGE (004), section 2.2.A and appendix H; table 4: one call, one iteratio
 examples, and the plan alternates candidates by search with steps along typed edges. If it gives nothing, a search
 with the question's own words answers (BM25 + cosine).
 
-Defaults that are not the paper's; `faithful=True` turns 1 to 5 off:
-1. An invalid plan is sent back once with what is wrong. The paper has one call and no loop (section 3.2, C.7).
-2. A few values of nodes stand in the prompt if `samples` allows it.
-3. Plain search fills the ranking up behind what the plan found (`fill`).
-4. A plan may unite sets, take one away from another, and ask for a number, or for yes or no.
-5. A search by words takes all nodes of just that name first, and the result has the number of nodes that was found.
-
-Deviations:
-6. The plan is data of ten operations, one of which is a read-only Cypher statement. The paper's plan is Cypher; its
-   code runs generated Python, which could do anything that its process may.
-7. A set of the plan cannot stand in a Cypher statement: `intersect` brings the two together.
-8. Without vectors a vector search is one by words. The 0.6 and 0.4 of the fallback are ours to choose: see `hybrid`.
-9. A plan that puts its answer in order keeps that order; else the answer is ranked against the question, however many
-   nodes it has. The paper's code ranks answers of 10 to 499 and drops larger ones.
-10. Near forms of types and properties are read as they are meant, an edge in the wrong direction is turned; notes tell.
-11. The prompt is our own.
+`SparkConfig` lists what deviates from it.
 
 Nothing here looks at gold, and nothing runs again because of a poor score, as in the paper's evaluation code.
 """
@@ -28,15 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.errors import BadOption, QueryStopped
 from orienteer.graph.store import Graph
-from orienteer.index.searchers import Mode
+from orienteer.index.searchers import PAPER_WEIGHT, Mode
 from orienteer.methods.spark.examples import PlanPrompt, examples_of, prompt_for
 from orienteer.methods.spark.execution import Execution
 from orienteer.methods.spark.plan import PAPER_SCHEMA, SCHEMA, CheckedPlan, PlanFault, SparkPlan, check
@@ -60,6 +45,35 @@ _LONGEST_STEP = 600.0  # seconds
 class SparkConfig(Options):
     """SPARK's settings."""
 
+    deviations = (
+        "The plan is a JSON object of named steps, a vector search or a read-only Cypher statement each, at most 16. In "
+        "a statement `$NAME` is the list of the ids that an earlier step found. No code is run.",
+        "The prompt is in our own words, the same for every graph; the paper's three are written by hand, with glosses "
+        "of relations and hints on properties. Here a property has the format of its values.",
+        "Up to four Cypher examples are made from the graph, run, and shown with a question. Words such as `<name of a "
+        "city>` stand for values, as the planner is to see no node (ethical statement); the paper's examples have some.",
+        "The prompt before the question has at most `prompt_tokens`; types that do not fit are left out, and counted.",
+        "Without vectors a vector search is one by words, and so are the fallback and the ranking. Vectors are compared "
+        "exactly, or as `quantize` has it, without HNSW. A search has at most 100 nodes.",
+        "An answer that a statement puts in order keeps it; else it is ranked by 0.6 BM25 and 0.4 cosine against the "
+        "question, however many nodes it has. The paper says nothing of this; its code ranks 10 to 499 and drops more.",
+        "Near forms of node types in a vector search are read as they are meant; notes of the result tell.",
+        "A step may take 10 seconds and leave 100,000 nodes, a statement read 10,000 rows. A plan with a step that is "
+        "refused, or that finds nothing, counts as one without results.",
+        "The paper gives no temperature; here it is 0, as in its code. `ask` has one more call write an answer in words "
+        "from the ranking; `search`, and `ask --no-answer`, have none.",
+    )
+    undone_by_faithful = (
+        "The plan has ten operations, one of which is Cypher.",
+        "An invalid plan is sent back once with what is wrong. The paper has one call and no loop (section 3.2, C.7).",
+        "A few values of nodes stand in the prompt if `samples` allows it, and the schema has counts and hints.",
+        "Plain search fills the ranking up behind what the plan found (`fill`).",
+        "A plan may unite sets, take one away from another, and ask for a number, or for yes or no.",
+        "A search by words takes all nodes of just that name first, and the result has the number of nodes that was "
+        "found.",
+        "The fallback and the ranking are 0.4 BM25 and 0.6 cosine.",
+    )
+
     temperature: float = 0.0
     """Temperature of the call; 0 in the paper's code."""
     mode: Mode = "auto"
@@ -77,9 +91,15 @@ class SparkConfig(Options):
     fill: bool = True
     """Let plain search fill the ranking up to `k` behind what the plan has found."""
     faithful: bool = False
-    """The paper's course: an invalid plan is not repaired, no values are shown, nothing is filled up."""
+    """The paper's course: vector searches and Cypher alone, one call, no values, nothing filled up, 0.6 BM25."""
 
     _check_mode = field_validator("mode")(checked_mode_or_auto)
+
+    @model_validator(mode="after")
+    def _check_cypher(self) -> Self:
+        if self.faithful and not self.cypher:
+            raise BadOption("the paper's plan is in Cypher: leave out cypher=false, or faithful")
+        return self
 
     @property
     def shows_values(self) -> bool:
@@ -89,7 +109,8 @@ class SparkConfig(Options):
     def workflow(self, graph: Graph) -> WorkflowConfig:
         """Return the part that every method with a fixed course has, the mode settled for a graph."""
         has_vectors = graph.arrays.searcher.has_vectors
-        mode: Mode = self.mode if self.mode != "auto" else "hybrid" if has_vectors else "lexical"
+        hybrid = f"hybrid:{PAPER_WEIGHT}" if self.faithful else "hybrid"
+        mode: Mode = self.mode if self.mode != "auto" else hybrid if has_vectors else "lexical"
         return WorkflowConfig(temperature=self.temperature, mode=mode)
 
 
@@ -171,7 +192,8 @@ class Spark:
 
         values = {**self._prompt._asdict(), "question": workflow.question.text}
         schema = PAPER_SCHEMA if self.config.faithful else SCHEMA
-        reply = workflow.ask_for("spark", schema, faults, not self.config.faithful, **values)
+        name = "spark-faithful" if self.config.faithful else "spark"
+        reply = workflow.ask_for(name, schema, faults, not self.config.faithful, **values)
         if reply is None:
             self._blame(workflow, (PlanFault("plan", "the model's reply is no plan"),))
             return None
