@@ -568,7 +568,10 @@ def test_faithful_allows_no_reranker(graph):
 
 EVERYTHING = [
     [SEARCH, ("search_in_graph", {"query": "delta", "size": 140}), ("search_in_graph", {"query": "zebra"})],
-    [("search_in_neighborhood", {"node_index": "n07"}), ("search_in_neighborhood", {"node_index": "n07", "query": "delta"})],
+    [
+        ("search_in_neighborhood", {"node_index": "n07"}),
+        ("search_in_neighborhood", {"node_index": "n07", "query": "delta"}),
+    ],
     [("search_in_neighborhood", {"node_index": "n07", "node_type": ["Rock"]})],
     [("search_in_neighborhood", {"node_index": "nobody"}), ("nothing", {}), add("n01", "n02")],
     [FINISH],
