@@ -57,8 +57,6 @@ class Options(BaseModel):
 
     deviations: ClassVar[tuple[str, ...]] = ()
     """What a method does otherwise than its paper even with `faithful=true`: the whole list."""
-    undone_by_faithful: ClassVar[tuple[str, ...]] = ()
-    """What a method does otherwise than its paper unless `faithful=true`."""
 
     @classmethod
     def read(cls, values: Mapping[str, Any], *, where: str = "") -> Self:  # Any: of the fields' types

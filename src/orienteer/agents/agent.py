@@ -110,7 +110,6 @@ class Agent:
 
     def begin(self, begun: Trajectory, run: Run) -> Conversation:
         """Return the conversation that a trajectory without steps opens. The run pays for its searches."""
-        tokens = self._context_tokens
         self._toolbox.session.payment.run = run
         self._speaks = self._dialect or DIALECTS[begun.dialect]
         if self._has_schema:
@@ -122,7 +121,7 @@ class Agent:
             tools=begun.tools,
             dialect=self._speaks,
             agent=self._number,
-            context_tokens=None if tokens is None else room_for(self._model, begun.tools, tokens),
+            context_tokens=self._context_tokens and room_for(self._model, begun.tools, self._context_tokens),
         )
 
     def walk(self, talk: Conversation, run: Run) -> bool:
@@ -219,23 +218,19 @@ class ByFinish(Ending):
 
     calls_left = None
 
-    def __init__(
-        self, session: Session, *, max_steps: int, takes_last_set: bool = True, has_last_turn: bool = True
-    ) -> None:
+    def __init__(self, session: Session, *, max_steps: int, takes_last_set: bool = True) -> None:
         """With `takes_last_set` a course that ends without an answer gives its last result, with a note.
 
         It then also ends as soon as two replies in a row call nothing, or three before any call; without an answer
-        the model is asked for one in a last turn. With `has_last_turn` it is asked too when the budget is spent.
+        the model is asked for one in a last turn.
         """
         super().__init__(max_steps)
-        self._session, self._takes_last_set, self._has_last_turn = session, takes_last_set, has_last_turn
+        self._session, self._takes_last_set = session, takes_last_set
         self._prose, self._has_called, self._way = 0, False, tuple[str, ...]()
 
     @property
-    def last(self) -> LastTurn | None:  # type: ignore[override]  # the replies decide
-        """How the last turn is asked for; None without one."""
-        if not self._has_last_turn:
-            return None
+    def last(self) -> LastTurn:  # type: ignore[override]  # the replies decide
+        """How the last turn is asked for."""
         is_asked = self._talks and not self._session.answer
         return LastTurn(LAST_CALL if self._talks else LAST_TURN, offers_tools=True, is_after_steps=is_asked)
 
@@ -276,36 +271,17 @@ class ByFinish(Ending):
 class ByAnswerLine(Ending):
     r"""Ends when the model answers in `\answer{...}`. GraphScout (003), 3.2."""
 
-    def __init__(self, *, max_calls: int, is_plain: bool = False) -> None:
-        """`max_calls` limits the tool calls; a turn without any counts as one.
+    last = LastTurn(ANSWER_NOW, offers_tools=False, is_after_steps=True)
 
-        A plain course tells the model nothing: it ends with the first reply without a call that can be read, and with
-        the first that calls when no call is left.
-        """
+    def __init__(self, *, max_calls: int) -> None:
+        """`max_calls` limits the tool calls; a turn without any counts as one."""
         super().__init__(max_calls)
-        self._is_plain = is_plain
         self._answer: AnswerLine | None = None
-        self.last = None if is_plain else LastTurn(ANSWER_NOW, offers_tools=False, is_after_steps=True)
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether the calls of the course are used up; a plain one then has a turn for its answer."""
-        return self._left < (0 if self._is_plain else 1)
-
-    @property
-    def calls_left(self) -> int | None:
-        """How many calls of the next turn may run; of a plain course all or none."""
-        return None if self._is_plain and self._left > 0 else self._left
 
     def observe(self, turn: Turn, *, is_last: bool = False) -> str | None:
         """Take the answer of a reply without calls, or return what is wrong with it."""
         reply, calls = turn.reply, turn.reply.message.tool_calls
-        used = max(1, len(calls))
-        self._left -= min(used, self._left) if self._is_plain and self._left else used
-        if self._is_plain:
-            if not calls:
-                self._answer, self.is_reached = read(reply.message.content or ""), True
-            return None
+        self._left -= max(1, len(calls))
         if turn.broken:
             return told(turn)
         if calls and not is_last:
@@ -323,6 +299,25 @@ class ByAnswerLine(Ending):
         if self._answer is None:
             return None, (r"the model gave no answer in \answer{}",)
         return self._answer.text, self._answer.notes
+
+
+class ByFinishAlone(ByFinish):
+    """Ends as ARK's paper has it, with `finish` or its steps: nothing is asked for in a last turn."""
+
+    last = None  # type: ignore[assignment]
+
+
+class ByFirstAnswer(ByAnswerLine):
+    """Ends as GraphScout's paper has it, with the first reply that calls nothing: nothing is told or asked for."""
+
+    last = calls_left = None  # type: ignore[assignment]
+
+    def observe(self, turn: Turn, *, is_last: bool = False) -> str | None:
+        """Take the answer of a reply without calls, if it has one. `max_calls` counts the turns."""
+        self._left -= 1
+        if not turn.reply.message.tool_calls:
+            self._answer, self.is_reached = read(turn.reply.message.content or ""), True
+        return None
 
 
 class ByReport(Ending):

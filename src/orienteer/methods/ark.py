@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from orienteer.agents.agent import Agent, ByFinish
+from orienteer.agents.agent import Agent, ByFinish, ByFinishAlone
 from orienteer.agents.dialect import dialect_for
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
@@ -48,43 +48,20 @@ class ArkConfig(Options):
     """ARK's settings, with the paper's values if it gives them."""
 
     deviations = (
-        "The prompt is in our own words and has four examples of ours. It lists the tools with their descriptions, "
-        "which every request also offers as schemas.",
-        "The question stands in a user message that begins `Find the nodes that answer this question`.",
-        "`node_index` is a node's id or exact name; a name that several nodes have is refused with their ids.",
-        "`node_type` and `edge_type` take one type, as the prompt of 000 has it, or several, the sets of section 3.1.",
-        "`size` is 5 by default, as in section 3.1 and appendix A.2; the prompt of 000 says 20.",
-        "The papers show no reply. Here each node is a line: its edges if it is a neighbour, id, name, type, and the "
-        "part of its text with the query's words. Nothing found is `No results.`, the other tools say `Added.` and "
-        "`Finished.`",
-        "A neighbourhood search ranks by its query and drops no neighbour for lack of words, as the formula of section "
-        "3.1 has it; the prompt of 000 speaks of a filter. Without a query, and at equal scores, the order is ours.",
-        "A call that cannot be run has its error as its reply: a tool, an argument, a type or a node that is not there, "
-        "with the names that are. A reply without a call, or with a broken one, is told so in a user message. Of a "
-        "reply with more than 32 calls the first 32 are run, and the model is told so.",
-        "Words are stemmed; BM25 has k1 1.2 and b 0.75. The papers give neither.",
+        "The prompt is in our own words, with four examples of ours; the question follows in a user message.",
+        "`node_index` is a node's id or exact name. `node_type` and `edge_type` are lists, the sets of section 3.1; "
+        "000's prompt has one type each. `size` is 5 by default (3.1, A.2); 000's prompt says 20.",
+        "The papers show no reply. Here a node is a line of its edges, if it is a neighbour, id, name, type, and the "
+        "part of its text with the query's words; else `No results.`, `Added.` and `Finished.`",
+        "A neighbourhood search drops none for lack of words, as the formula of 3.1 has it; 000's prompt speaks of a "
+        "filter. Without a query, and at equal scores, the order is ours. Words are stemmed; BM25 has k1 1.2 and b "
+        "0.75.",
+        "A call that cannot be run has an error as its reply, with the names that are there. A reply without a call, "
+        "or with a broken one, is told so; of more than 32 calls the first 32 are run. At most 1,000 nodes are added.",
         "The papers give no temperature and no seeds for their agents; here they are set, sent and recorded.",
-        "An agent whose model fails keeps what it has selected. Nodes with equal votes and equal places are in the "
-        "order of the agents.",
-        "`ask` has one more call write an answer in words from the ranking; `search`, and `ask --no-answer`, have none.",
-    )
-    undone_by_faithful = (
-        "More tools: `follow`, `intersect`, `paths`, `read_node`, `schema` and `remove_from_answer`; conditions on "
-        "properties; and every result is saved as a set, usable in place of a node. `follow`, `intersect` and the "
-        "neighbourhood search also begin with all nodes of a type: `all person`. An agent that has to copy hundreds of "
-        "ids cannot count.",
-        "The schema in the prompt gives the node types that an edge type joins, and the number of edges.",
-        "`finish` rejects an empty answer once, and an agent stopped without an answer returns its last result. A model "
-        "that only talks, and one whose budget is spent, is asked for its answer in one last turn.",
-        "The agent chooses the page size of a neighbourhood, and can get further pages.",
-        "Similar spellings of a type, and names that a filter makes unambiguous, are accepted with a note.",
-        "`search_in_graph` ranks in this order: nodes named in the query; nodes with all its words; at most three "
-        "nodes whose text contains its rarest phrase; BM25. Nodes without any of the words, or with only one of many, "
-        "are omitted and counted.",
-        "Replies count what they found and what each row has of the query's words, say what is not in the graph, what "
-        "was asked before and what the answer holds; they name the members of a small set, and give a reason for all "
-        "nodes of a call.",
-        "Beyond `context_tokens` the oldest replies of tools are left out of a request.",
+        "An agent whose model fails keeps what it has selected. Nodes of equal votes and places are in the agents' "
+        "order.",
+        "`ask` writes an answer from the ranking in one more call; `search` and `ask --no-answer` do not.",
     )
 
     agents: int = Field(default=3, ge=1)
@@ -205,15 +182,14 @@ class Ark:
     def _explore(self, question: Question, run: Run, number: int, agreement: _Agreement) -> _Course:
         toolbox = self._toolbox()
         begun = self._opening(question, number, run.random_seed, toolbox)
-        is_ours = not self.config.is_plain
-        ending = ByFinish(
-            toolbox.session, max_steps=self.config.max_steps, takes_last_set=is_ours, has_last_turn=is_ours
-        )
+        is_plain = self.config.is_plain
+        by = ByFinishAlone if is_plain else ByFinish
+        ending = by(toolbox.session, max_steps=self.config.max_steps, takes_last_set=not is_plain)
         agent = Agent(
             self._model,
             toolbox,
             ending,
-            context_tokens=self.config.context_tokens if is_ours else None,
+            context_tokens=None if is_plain else self.config.context_tokens,
             number=number,
             should_stop=agreement.is_reached,
         )

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from string import Template
-from typing import Literal, NamedTuple, Self, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
-from orienteer.agents.agent import Agent, ByAnswerLine
+from orienteer.agents.agent import Agent, ByAnswerLine, ByFirstAnswer
 from orienteer.agents.answer import NOT_THERE
 from orienteer.agents.dialect import dialect_for, harmless
 from orienteer.agents.workflow import Workflow, WorkflowConfig, check_limits
@@ -40,15 +40,7 @@ _NO_NODES = "no node that may be a hit is named in the answer or was shown by a 
 _NAMED = 3  # node types that the prompt's first line names
 _SMALL = 20  # nodes of a result that was rather found than listed
 _REFUSE = rf"write \answer{{{NOT_THERE}}}: what you know besides is none."
-_CODE = """
-The graph is asked in Cypher, read-only. $scope
-
-Properties of nodes:
-$properties
-
-Code that asks it:
-$examples
-"""
+_CODE = "\nIt is asked in Cypher, read-only. $scope\n\nProperties:\n$properties\n\nCode that asks it:\n$examples\n"
 _SECOND_TIER = "It is all of Python, in a process without network and without files but its own.\n"
 
 
@@ -66,27 +58,27 @@ class GraphScout:
         graph.arrays.searcher(self.mode)
         if self.config.has_code and self.config.directed:
             Cypher(graph).query("RETURN 1", view=self.config.naming)  # `UnknownType` if one of these is none
-        tools = self._tools()
-        self._toolbox, self._specs = tools.toolbox.spec, tools.toolbox.specs
-        self._tier, self._marks = tools.code.tier if tools.code else None, tools.marks
-        tools.close()
+        toolbox, code = self._tools()
+        self._toolbox, self._specs = toolbox.spec, toolbox.specs
+        self._tier, self._marks = code.tier if code else None, code.marks if code else ()
+        toolbox.close()
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Explore until the model answers, and rank what its answer names."""
         check_limits(self._graph, question)
-        tools = self._tools()
+        toolbox, code = self._tools()
         try:
-            begun = self._opening(question, run.random_seed)
+            begun, most = self._opening(question, run.random_seed), self.config.max_calls
             agent = Agent(
                 self._model,
-                tools.toolbox,
-                ByAnswerLine(max_calls=self.config.max_calls, is_plain=self.config.faithful),
+                toolbox,
+                ByFirstAnswer(max_calls=most + 1) if self.config.faithful else ByAnswerLine(max_calls=most),
                 context_tokens=None if self.config.faithful else self.config.context_tokens,
             )
             trajectory = agent.explore(begun, run)
-            marks = tools.marks
+            marks = code.marks if code else ()
         finally:
-            tools.close()
+            toolbox.close()
         hits, notes = self._presented(question, trajectory)
         trajectory = trajectory.model_copy(update={"marks": marks, "selected": tuple(hit.id for hit in hits)})
         failed = (f"the model failed: {trajectory.error}",) if trajectory.error else ()
@@ -169,12 +161,12 @@ class GraphScout:
         view = self.config.naming
         return AnswerLinker(self._graph, None if view is None else identifiers(self._graph.arrays, view))
 
-    def _tools(self) -> _Tools:
-        """Return the tools of one question. Raises `MissingExtra`, `UnsafeSandbox`."""
+    def _tools(self) -> tuple[Toolbox, CodeInterpreter | None]:
+        """Return the tools of one question, and the one that runs code. Raises `MissingExtra`, `UnsafeSandbox`."""
         config = self.config
         if config.has_code:
             Cypher(self._graph)  # the extra, before a model is paid
-        return _Tools(*open_scouting(self._graph, self.mode, config.code, has_code=config.has_code))
+        return open_scouting(self._graph, self.mode, config.code, has_code=config.has_code)
 
     def _presented(self, question: Question, trajectory: Trajectory) -> tuple[tuple[Ranked, ...], list[str]]:
         """Return the hits with notes, none if the database of a graph in place has gone away."""
@@ -189,23 +181,6 @@ class GraphScout:
             if trajectory.stopped_by != "error":
                 raise
             return (), []
-
-
-class _Tools(NamedTuple):
-    """The tools of one question."""
-
-    toolbox: Toolbox
-    code: CodeInterpreter | None
-
-    @property
-    def marks(self) -> tuple[str, ...]:
-        """Marks for the trajectory: the tiers that ran code."""
-        return self.code.marks if self.code is not None else ()
-
-    def close(self) -> None:
-        """End the processes that run code."""
-        if self.code is not None:
-            self.code.close()
 
 
 def _shown_nodes(graph: Graph, steps: Sequence[Step]) -> dict[int, str]:
@@ -235,35 +210,20 @@ class GraphScoutConfig(Options):
     """GraphScout's settings."""
 
     deviations = (
-        "The prompt is in our own words for what appendix B.4.2 lists. Its code examples are made from the graph, and "
-        "run; it names types and properties of more kinds than it lists only by their number.",
-        "`\\answer{}` is asked for in the prompt, as section 3.4.2 requires it; B.4.2 shows no such line. The question "
-        "stands in a user message after `Question:`.",
-        "The descriptions of the tools are in our own words. The retriever's says how it ranks: in meaning where the "
-        "graph has vectors, as the paper's does, else in words. Nodes of exactly the name come first, with 1.0.",
-        "The retriever answers at most 50 queries with 50 nodes each, a run returns 8,000 characters and 10,000 rows a "
-        "query, and of a reply with more than 32 calls the first 32 are run.",
-        "Code runs in a sandbox (docs/sandbox.md), in a small Python of its own if `tier` says so. Cypher is answered by "
-        "our engine, read-only; its errors, as those of tools that are not there, name the nearest that is.",
+        "The prompt is in our own words for what B.4.2 lists, with `\\answer{}` of 3.4.2; the question follows in a "
+        "user message. Its code examples are made from the graph, and run; types beyond a number are only counted.",
+        "The tools are described in our own words, the retriever as it ranks: in meaning where the graph has vectors, "
+        "else in words. Nodes of exactly the name come first, with 1.0.",
+        "The retriever answers at most 50 queries, with 50 nodes each; a run prints 8,000 characters, a query has "
+        "10,000 rows. Of a reply with more than 32 calls the first 32 are run.",
+        "Code runs in a sandbox (docs/sandbox.md), which may be a small Python of its own. Our engine answers Cypher, "
+        "read-only; errors of it and of tools that are not there name what is near.",
         "A graph has its own ids, types and directions; `view` gives it those of the paper's graphs.",
-        "The paper gives no number of calls for its solver's budget; `max_calls` is that of its quizzer, 10. A course "
-        "ends with the first reply that calls when none is left, and then has no answer.",
-        "The paper gives no temperature for its solver's evaluation; here it is 0.",
+        "The paper gives its solver no number of calls and no temperature: here it has 10 turns with calls, its "
+        "quizzer's T (`max_calls`), and 0. A course that spends them has no answer.",
         "Marks of calls and of chat templates in texts of the graph are neutralised before the model reads them.",
-        "The paper answers in words alone. The ranking holds the nodes that the answer names, then those that the calls "
-        "have shown, small results first and the latest first. Without any, plain search stands in, and the notes say "
-        "so. `ask` writes an answer from the hits, in one more call, where the model gave none.",
-    )
-    undone_by_faithful = (
-        "In the code `find(text)` is there beside `cypher`.",
-        "The prompt says besides what B.4.2 lists how to go about it, what the sandbox's Python lacks, how many calls "
-        "and nodes there are, which types are held in part, and that what nodes say is data.",
-        "A call that cannot be read and a reply without call or answer are told back. When no call is left one last "
-        "turn asks for the answer. A reply without a call that can be read counts as a call.",
-        "Replies have notes: on rows that were cut, queries that were read otherwise, code that printed nothing. Without "
-        "a view the retriever's reply names each query, and shows the nodes of exactly the name alone.",
-        "A model may say that the graph does not hold the answer.",
-        "Beyond `context_tokens` the oldest replies of tools are left out of a request.",
+        "The paper answers in words alone. The ranking holds the nodes that the answer names, then those shown by "
+        "calls, else those of a plain search. `ask` writes an answer from them where the model gave none.",
     )
 
     temperature: float = 0.0

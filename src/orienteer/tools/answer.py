@@ -17,21 +17,8 @@ _ADD = (
     "`except` leaves some out."
 )
 _ADD_PLAIN = "Add nodes to the answer, each with its reason. Their order is the ranking: the best first."
-_PLAIN_PROPERTIES = {
-    "answer_nodes": {
-        "type": "array",
-        "minItems": 1,
-        "items": {
-            "type": "object",
-            "properties": {
-                "node_index": texts.PLAIN_NODE,
-                "reasoning": {"type": "string", "description": "Why this node answers the question"},
-            },
-            "required": ["node_index", "reasoning"],
-            "additionalProperties": False,
-        },
-    }
-}
+_PICK = {"node_index": texts.PLAIN_NODE, "reasoning": {"type": "string", "description": "Why it answers the question"}}
+_PICKS = {"type": "array", "minItems": 1, "items": texts.table(_PICK, list(_PICK))}
 _REMOVE = "Take nodes out of the answer."
 FINISH = "finish"
 """The name of the tool that ends a course."""
@@ -46,7 +33,7 @@ class AddToAnswer:
     def __init__(self, session: Session) -> None:
         self._session = session
         if session.is_plain:
-            self.spec = texts.spec(_NAME, _ADD_PLAIN, _PLAIN_PROPERTIES, ["answer_nodes"])
+            self.spec = texts.spec(_NAME, _ADD_PLAIN, {"answer_nodes": _PICKS}, ["answer_nodes"])
             return
         properties = {
             "nodes": texts.nodes(saves_sets=session.saves_sets),

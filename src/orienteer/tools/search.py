@@ -15,7 +15,6 @@ from orienteer.graph.listing import grouped, matching, ordered
 from orienteer.graph.search import NameSearch, QueryWords, ValueMatch, ValueSearch, coverage_note
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import Mode
 from orienteer.records import Direction, JsonValue, Observation
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.text.sentences import one_line, value_text
@@ -47,7 +46,6 @@ _MANY = 4  # words of a query, of which one alone says little
 PLAIN = ("node_index", "query", "node_type", "edge_type")
 """The paper's parameters of its second search."""
 _OURS = {"size": "k", "node_index": "node", "node_type": "node_types", "edge_type": "edge_types"}
-_OR_ONE = {"type": ["string", "array"]}
 
 
 class SearchInGraph:
@@ -100,7 +98,8 @@ class SearchInGraph:
             rows = self._best(words, until, within, mask)
         reply = ReplyLines(session, notes)
         if session.is_plain:
-            return _plain(reply, words, rows, (title(graph, row) for row in rows.tolist()))
+            _list_plainly(reply, words, rows, (title(graph, row) for row in rows.tolist()))
+            return reply.observation()
         # A word that some property has as its value is not missing.
         of_values = {word for value in values for word in graph.arrays.tokenizer.words(value.value)}
         if unknown := [word for word in words.absent if word not in of_values]:
@@ -192,22 +191,17 @@ def _snippets(reply: ReplyLines, words: QueryWords, rows: Rows) -> Iterator[str]
         yield f"{coverage_note(coverage)}: {words.snippet(row, width=width)}" if has_snippet else ""
 
 
-def _plain(reply: ReplyLines, words: QueryWords, rows: Rows, lines: Iterable[str]) -> Observation:
-    """Return a reply of a line for each row, with the part of its text that has the query's words, and no more."""
-    width = reply.snippets(len(rows)).width
-    parts = (f": {words.snippet(row, width=width)}" if words.terms else "" for row in rows.tolist())
-    reply.list(rows.tolist(), (f"{line}{part}" for line, part in zip(lines, parts, strict=True)))
+def _list_plainly(reply: ReplyLines, words: QueryWords, rows: Rows, lines: Iterable[str]) -> None:
+    """Add a line for each row, with the part of its text that has the query's words, and no more."""
+    parts = (f": {words.snippet(row)}" if words.terms else "" for row in rows.tolist())
+    reply.list(rows.tolist(), map(str.__add__, lines, parts))
     if not len(rows):
         reply.say("No results.")
-    return reply.observation()
 
 
 def _as_ours(arguments: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """Return the arguments of a call by our names of them; the paper's `node_type` is one type or several."""
-    return {
-        _OURS.get(name, name): [value] if name in ("node_type", "edge_type") and isinstance(value, str) else value
-        for name, value in arguments.items()
-    }
+    """Return the arguments of a call by our names of them."""
+    return {_OURS.get(name, name): value for name, value in arguments.items()}
 
 
 def _distinct(rows: Iterable[int]) -> Rows:
@@ -232,15 +226,12 @@ class SearchInNeighborhood:
         }
         if session.offers_mode:
             properties["mode"] = texts.MODE
-        types, first = "node_types", "node"
         if only is not None:
-            types, first = "node_type", "node_index"
-            properties |= {first: texts.PLAIN_NODE, types: texts.NODE_TYPES | _OR_ONE}
-            properties["edge_type"] = texts.EDGE_TYPES | _OR_ONE
-            properties = {name: properties[name] for name in PLAIN if name in only}
-        description = _LOCAL + _OF_TYPES * (types in properties) + _OF_QUERY * ("query" in properties)
-        description += _OF_COUNTS * (only is None)
-        self.spec = texts.spec("search_in_neighborhood", description, properties, [first])
+            properties = {name: properties[_OURS.get(name, name)] for name in PLAIN if name in only}
+            properties["node_index"] = texts.PLAIN_NODE
+        has_types = "node_types" in properties or "node_type" in properties
+        description = _LOCAL + _OF_TYPES * has_types + _OF_QUERY * ("query" in properties) + _OF_COUNTS * (only is None)
+        self.spec = texts.spec("search_in_neighborhood", description, properties, [next(iter(properties))])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the neighbours: counts by kind of edge, then a page of them, those with all the words first."""
@@ -260,10 +251,8 @@ class SearchInNeighborhood:
         rows = distinct(entries.neighbor)
         reply = ReplyLines(session, notes)
         if session.is_plain:
-            query = texts.text(arguments, "query")
-            best, _ = graph.arrays.rank(rows, query, texts.NEIGHBORS_K, mode=self._payable(arguments, reply))
-            lines = (self._line(row, entries, start) for row in best.tolist())
-            return _plain(reply, QueryWords(graph.arrays, query or ""), best, lines)
+            self._page(reply, arguments, rows, entries, start)
+            return reply.observation()
         if not len(rows):
             reply.say("0 neighbours pass these filters.")
             if len((around := graph.arrays.adjacency.entries(start)).neighbor):
@@ -280,13 +269,18 @@ class SearchInNeighborhood:
         k, offset = texts.number(arguments, "k", texts.NEIGHBORS_K), texts.number(arguments, "offset", 0)
         query = texts.text(arguments, "query")
         words = QueryWords(graph.arrays, query or "")
-        mode = self._payable(arguments, reply)
+        notes: list[str] = []
+        mode = session.payment.payable(texts.mode(arguments, session.mode), query or "", notes)
+        reply.say_all(notes)
         full = words.full(rows) if query else rows[:0]
-        # What is near in meaning need not have the words.
-        ahead = full if mode == "lexical" else rows[:0]
+        # The paper ranks by words alone; and what is near in meaning need not have them.
+        ahead = full if mode == "lexical" and not session.is_plain else rows[:0]
         best, _ = graph.arrays.rank(ahead, query, offset + k)
         others, _ = graph.arrays.rank(np.setdiff1d(rows, ahead), query, max(0, offset + k - len(best)), mode=mode)
         page = np.concatenate([best, others])[offset : offset + k]
+        if session.is_plain:
+            _list_plainly(reply, words, page, (self._line(row, entries, start) for row in page.tolist()))
+            return
         if query and mode == "lexical" and offset == 0 and not len(full):
             reply.say("0 have all words; best partial matches:")
         is_whole = session.are_whole([texts.text(arguments, "node") or ""])
@@ -298,13 +292,6 @@ class SearchInNeighborhood:
             (f"{self._line(row, entries, start)}{part}" for row, part in zip(page.tolist(), snippets, strict=True)),
             lambda shown: f"{what}{shown_range(offset, shown, len(rows))}",
         )
-
-    def _payable(self, arguments: Mapping[str, JsonValue], reply: ReplyLines) -> Mode:
-        notes: list[str] = []
-        mode = texts.mode(arguments, self._session.mode)
-        mode = self._session.payment.payable(mode, texts.text(arguments, "query") or "", notes)
-        reply.say_all(notes)
-        return mode
 
     def _line(self, row: int, entries: Entries, start: Rows) -> str:
         graph = self._session.graph

@@ -221,42 +221,22 @@ class GraphSearchConfig(Options):
     """GraphSearch's settings, with the paper's values if it gives them."""
 
     deviations = (
-        "Figures 10 and 11 show five headings of each template and no words. The prompts are in our own words, without "
-        "the headings and without worked examples, say what is data, and ask for labels of evidence, such as `[S1.C2]`.",
-        "Objects are JSON under a schema, sent back once if they cannot be read. A verdict that still cannot be read is "
-        "Reject, another object is none, and the notes say so.",
-        'Sub-answers and the answer are a template each, which the paper does not count. Both may be null, "not in the '
-        'evidence". Over no evidence no call is made.',
-        "Grounding, drafting, verification, expansion and the answer read the refined context: the equations write C, "
-        "section 3.1.1 says that refinement serves the later modules.",
-        "A draft and a verdict are made in each channel; the paper does not say whether the channels share them. "
-        "Sub-queries of an expansion are in words in either channel, and their contexts are refined.",
-        "At most 8 sub-queries of a decomposition and 4 of an expansion are read (`sub_queries`, `new_queries`); the "
-        "expansion is told its number. One that repeats an earlier sub-query is left out.",
-        "Contexts have a limit of tokens (`evidence_tokens`, `history_tokens`); beyond it each is cut to its share.",
+        "Figures 10 and 11 show five headings of each template and no words. Ours have no headings and no worked "
+        "examples, say what is data, and ask for labels of evidence, such as `[S1.C2]`.",
+        "Objects are JSON under a schema, sent back once if they cannot be read; then a verdict is Reject, another "
+        "object none.",
+        'Sub-answers and the answer have a template each, which the paper does not count. Both may be null, "not in '
+        'the evidence". Over no evidence no call is made.',
+        "Later modules read the refined context: the equations write C, section 3.1.1 says what refinement is for.",
+        "A draft and a verdict in each channel; the paper does not say. New sub-queries are in words in either "
+        "channel, and their contexts are refined; one that repeats an earlier one is left out.",
+        "At most 8 sub-queries of a decomposition and 4 of an expansion, which is told so (`sub_queries`, "
+        "`new_queries`); contexts have a limit of tokens (`evidence_tokens`, `history_tokens`).",
         "The words of triples go to the retriever, without their unknowns.",
-        "Without decomposition there is no sub-answer: with all modules off a question is one retrieval and one answer, "
-        "as in table 3's first row.",
-        "The paper gives no temperature; here it is 0. The default retriever is `hippo` on a graph with passages, else "
+        "Without decomposition there is no sub-answer: with all modules off a question is one retrieval and one "
+        "answer.",
+        "The paper gives no temperature; here it is 0. Without a retriever's name it is `hippo` over passages, else "
         "`light`.",
-    )
-    undone_by_faithful = (
-        "One plan for both channels: a DAG of sub-queries, each in words and in triples. Each waits only for the "
-        "sub-queries that the plan names.",
-        "Refinement and answer of both channels are one call. It reads the question and the sub-queries that follow, "
-        "and may answer these too: what it is sure of is not read for again.",
-        "A program puts in answers of a few words and the names that triples have bound. A model grounds only if the "
-        "answer is longer or missing, or the sub-query refers to it nowhere; it reads what the sub-query waits for.",
-        "Triples are matched in the graph; the retriever is asked if nothing fits them.",
-        "There is no relational channel for a sub-query without triples, nor over edges that state nothing of what they "
-        "join; these edges are no evidence.",
-        "One draft and one verdict for both channels; the verdict says what is missing and what contradicts, and "
-        "expansion reads that too. If all answers are sure, draft, verdict and the answer to the question are one call; "
-        "if a last step has none, expansion comes first. An expansion may be empty, which ends the search.",
-        "New sub-queries are answered like the others, and the draft is written and verified again, up to `rounds` "
-        "times.",
-        "A sub-query reads 10 passages that differ, in an expansion only those that were not read before. What a reading "
-        "has found nothing for is told in a line. How sure a reading was is told wherever its answer is.",
     )
 
     faithful: bool = False

@@ -244,32 +244,17 @@ class SageConfig(Options):
     """Where seeds come from, which neighbours stay, and in what order."""
 
     deviations = (
-        "The paper does not state the order of the union: here seeds and neighbours are in one list by hybrid score.",
-        "k and k' are half of the result each, rounded down for the seeds, as the authors' code has them; the paper "
-        "states no division.",
-        "The hybrid score is 0.6 BM25, over the best of the question, and 0.4 cosine; the paper gives the weights and no "
-        "scale. Words are stemmed.",
-        "Vectors are compared exactly, or as `quantize` has it, without HNSW. Without vectors BM25 stands in for the "
-        "hybrid score, and the notes say so.",
-        "Neighbours are followed over every edge type that the graph was given and over `similar` edges, in the graph or "
-        "beside it (`orienteer link`), but not over `mentions` and `shares_names`. A graph of other edges alone is not "
-        "expanded, and the notes say so.",
-        "In a graph of documents only chunks and tables are seeds and answers. Conditions of the question hold for "
+        "The paper states no order of the union: here seeds and neighbours are in one list by hybrid score. k and k' "
+        "are half of the result each, as the authors' code has them.",
+        "The hybrid score is 0.6 BM25, over the question's best, and 0.4 cosine; the paper gives no scale. Words are "
+        "stemmed. Vectors are compared without HNSW. Without vectors BM25 stands in, and the notes say so.",
+        "Edges of all types are followed but `mentions` and `shares_names`, `similar` ones also beside the graph "
+        "(`link`). A graph of other edges alone is not expanded, and the notes say so.",
+        "In a graph of documents chunks and tables alone are seeds and answers. A question's conditions hold for "
         "answers; seeds are searched with them and without.",
-        "`seeds=auto` takes `spark` on a graph with a schema if there is a model, else hybrid search. The method that "
-        "finds the seeds has options of its own, `faithful` too.",
-        "With the policy `-edge` a step along an edge type counts as an edge that the search for the seeds named, as "
-        "Cypher with an edge does.",
-        "What the graph's build does otherwise is in docs/documents.md. `ask` has one more call write an answer in words "
-        "from the ranking; `search`, and `ask --no-answer`, have none.",
-    )
-    undone_by_faithful = (
-        "Pruning weighs the edges, by `H * e^trust`: by H alone the densest graph returns the flat list.",
-        "Edges of names, `mentions` and `shares_names`, are also followed: they bring the gain. A mention in a row of a "
-        "table counts the more, the more of the question that row holds.",
-        "BM25's share of H is 0.4, the paper's 0.6; titles in the question get a bonus.",
-        "The first 2, 5, 10, 20 and 50 nodes are each the union of that size.",
-        "If fewer neighbours are found than there are places for, the flat list fills them.",
+        "`seeds=auto` takes `spark` on a graph with a schema if there is a model. The method of the seeds has options "
+        "of its own, `faithful` too. A step along an edge type counts, for `-edge`, as Cypher with an edge does.",
+        "`ask` writes an answer from the ranking in one more call; `search` and `ask --no-answer` do not.",
     )
 
     seeds: str = "auto"

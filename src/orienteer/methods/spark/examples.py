@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ from orienteer.methods.spark.plan import (
 from orienteer.query.likeness import is_date, is_price, quantity
 from orienteer.records import Direction, JsonValue, ToolCall, Triple
 from orienteer.retrieval.graph_text import PARTIAL, arrow, partly, triples_by_size, types_by_size
+from orienteer.retrieval.schema import describe
 from orienteer.text.sentences import CHARACTERS_A_TOKEN, one_line
 from orienteer.tools.toolbox import Toolbox
 
@@ -91,20 +92,21 @@ def examples_of(graph: Graph, *, offers_cypher: bool, faithful: bool = False) ->
     `faithful` ones are up to four, each one Cypher statement as in the paper.
     """
     makers: list[Callable[[Graph], Iterator[_Draft]]] = [_walks, _filters, _meets, _counts]
-    if not faithful:
-        makers += [_unites, _takes_away, _statements if offers_cypher else _describes]
+    if faithful:
+        makers = [_in_cypher(make) for make in makers]
+    else:
+        makers += [_unites, _takes_away, _in_cypher(_walks) if offers_cypher else _describes]
     examples = []
     for make in makers:
         for draft in make(graph):
-            steps = [{"op": "cypher", "query": draft.query, "into": "found"}] if faithful else draft.steps
-            checked = check(graph, {"steps": steps, "answer": steps[-1]["into"], "give": draft.give})
-            if checked.plan is not None and _gives(graph, checked.plan, offers_cypher=offers_cypher, faithful=faithful):
+            checked = check(graph, {"steps": draft.steps, "answer": draft.steps[-1]["into"], "give": draft.give})
+            if checked.plan is not None and _gives(graph, checked.plan, offers_cypher=offers_cypher):
                 examples.append(PlanExample(*draft.questions, checked.plan, tuple(draft.values.items())))
                 break
     return tuple(examples[:MOST_EXAMPLES])
 
 
-def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool, faithful: bool) -> bool:
+def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool) -> bool:
     """Return whether a plan has a result."""
     toolbox = Toolbox.full(graph, offers_cypher=offers_cypher, names_first=False)
 
@@ -113,9 +115,7 @@ def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool, faithful: bool
 
     try:
         # Without vectors: examples are the same for everyone, and cost no embedding.
-        execution = Execution(
-            graph, toolbox.session, use, seconds=_SECONDS, has_vectors=False, names_first=not faithful
-        )
+        execution = Execution(graph, toolbox.session, use, seconds=_SECONDS, has_vectors=False)
         return bool(execution.run(plan).rows)
     except Error:  # an example that cannot be run is none
         return False
@@ -284,13 +284,11 @@ def _describes(graph: Graph) -> Iterator[_Draft]:
             yield _asking(f"Which {triple.target} has to do with", query, f"<what the {triple.source} is like>", steps)
 
 
-def _statements(graph: Graph) -> Iterator[_Draft]:
-    for triple in triples_by_size(graph)[:_TRIPLES]:
-        for end in list(_ends(graph, triple))[:2]:
-            query = f"{_pattern(triple, 'b', end.name)} RETURN DISTINCT a"
-            steps = [{"op": "cypher", "query": query, "into": "found"}]
-            beginning = f"Which {triple.source} leads by {graph.schema.label(triple.type)} to"
-            yield _asking(beginning, end.name, _word(triple.target), steps)
+def _in_cypher(make: Callable[[Graph], Iterator[_Draft]]) -> Callable[[Graph], Iterator[_Draft]]:
+    """Return a maker of the same examples, each as one statement."""
+    return lambda graph: (
+        draft._replace(steps=[{"op": "cypher", "query": draft.query, "into": "found"}]) for draft in make(graph)
+    )
 
 
 # A graph's schema for a prompt: its types, relations and properties with what each is good for, and no node's data.
@@ -475,35 +473,23 @@ def prompt_for(
         shown = last.query if faithful and isinstance(last, CypherStep) else json.dumps(plan, ensure_ascii=False)
         lines.append(f"{one_line(seen.question, 200)}\n{shown}")
     examples_text = _fitted(lines, int(room * _EXAMPLES), "")
-    schema = _plain_schema(graph) if faithful else _schema(graph, samples=samples)
-    return PlanPrompt(operations, _parts(schema, room - len(examples_text)), examples_text or "none")
+    room -= len(examples_text)
+    return PlanPrompt(operations, _graph(graph, room, samples=samples, faithful=faithful), examples_text or "none")
 
 
-def _schema(graph: Graph, *, samples: bool) -> Mapping[str, Iterable[str]]:
+def _graph(graph: Graph, room: int, *, samples: bool, faithful: bool) -> str:
+    """Return the schema in three parts; each leaves to the next what it does not need."""
     types = ["node types, with how many there are:"]
     for name in types_by_size(graph):
         types.append(f"- {_cut(name)} {graph.schema.node_types[name]}{partly(graph, name)}{_also(graph, name)}")
-    return {"types": types, "relations": _relations(graph), "properties": _properties(graph, samples=samples)}
-
-
-def _plain_schema(graph: Graph) -> Mapping[str, Iterable[str]]:
-    """Return the schema as the paper's appendix H has it: labels, relations with what they join, properties."""
-    ends = {triple: tuple(map(quoted, map(_cut, triple))) for triple in triples_by_size(graph)}
-    relations = (
-        f"({source})-[:{name}]-{'' if triple.type in graph.schema.symmetric else '>'}({target})"
-        + f" {_cut(graph.schema.label(triple.type))}" * (graph.schema.label(triple.type) != triple.type)
-        for triple, (source, name, target) in ends.items()
-    )
-    uses = property_uses(graph)
-    return {
-        "types": ["Node labels:", *(f"- {quoted(_cut(name))}" for name in types_by_size(graph))],
-        "relations": ["Relations:", *relations],
-        "properties": ["Properties:", *(f"- {_cut(use.node_type)}.{_cut(use.name)} ({use.format})" for use in uses)],
-    }
-
-
-def _parts(parts: Mapping[str, Iterable[str]], room: int) -> str:
-    """Return the schema in its parts; each leaves to the next what it does not need."""
+    parts = {"types": types, "relations": _relations(graph), "properties": _properties(graph, samples=samples)}
+    if faithful:  # as the paper's appendix H has it, without counts and hints
+        described = describe(graph, None, has_code=True, is_plain=True)
+        parts = {
+            "types": ["Node labels:", *described.node_types.splitlines()],
+            "relations": ["Relations:", *described.edge_types.splitlines()],
+            "properties": ["Properties:", *described.properties.splitlines()],
+        }
     written, left, shares = [], room, 1.0
     for name, lines in parts.items():
         part = _fitted(lines, int(left * _SHARES[name] / shares), name)

@@ -106,10 +106,8 @@ class Execution:
         seconds: float,
         has_vectors: bool,
         cut: bool = False,
-        names_first: bool = False,
     ) -> None:
-        """`names_first` has a search by words take all nodes whose name its query is, then the best by words."""
-        self._graph, self._session, self._use, self._names_first = graph, session, use, names_first
+        self._graph, self._session, self._use = graph, session, use
         self._seconds, self._has_vectors, self._cut = seconds, has_vectors, cut
         self._sets = Sets(Store.of(graph), Budget(seconds=seconds))
         self._made: dict[str, _Made] = {}
@@ -241,7 +239,7 @@ class Execution:
         else:
             with aside(self._session, np.sort(self._made[step.of].rows).astype(np.int32)) as among:
                 rows = self._call(step, "search_in_graph", **arguments, among=among)
-        if self._names_first and (named := self._named(step)):
+        if named := self._named(step):
             rows = tuple(dict.fromkeys((*named, *rows)))[: max(step.k, len(named))]
         # Without a budget to embed the query there is nothing to cut by.
         if not wants_cut or self._session.payment.unpaid or not rows:

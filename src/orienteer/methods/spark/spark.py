@@ -46,32 +46,21 @@ class SparkConfig(Options):
     """SPARK's settings."""
 
     deviations = (
-        "The plan is a JSON object of named steps, a vector search or a read-only Cypher statement each, at most 16. In "
+        "The plan is a JSON object of up to 16 named steps, a vector search or a read-only Cypher statement each. In "
         "a statement `$NAME` is the list of the ids that an earlier step found. No code is run.",
-        "The prompt is in our own words, the same for every graph; the paper's three are written by hand, with glosses "
-        "of relations and hints on properties. Here a property has the format of its values.",
-        "Up to four Cypher examples are made from the graph, run, and shown with a question. Words such as `<name of a "
-        "city>` stand for values, as the planner is to see no node (ethical statement); the paper's examples have some.",
-        "The prompt before the question has at most `prompt_tokens`; types that do not fit are left out, and counted.",
-        "Without vectors a vector search is one by words, and so are the fallback and the ranking. Vectors are compared "
-        "exactly, or as `quantize` has it, without HNSW. A search has at most 100 nodes.",
-        "An answer that a statement puts in order keeps it; else it is ranked by 0.6 BM25 and 0.4 cosine against the "
-        "question, however many nodes it has. The paper says nothing of this; its code ranks 10 to 499 and drops more.",
-        "Near forms of node types in a vector search are read as they are meant; notes of the result tell.",
-        "A step may take 10 seconds and leave 100,000 nodes, a statement read 10,000 rows. A plan with a step that is "
-        "refused, or that finds nothing, counts as one without results.",
-        "The paper gives no temperature; here it is 0, as in its code. `ask` has one more call write an answer in words "
-        "from the ranking; `search`, and `ask --no-answer`, have none.",
-    )
-    undone_by_faithful = (
-        "The plan has ten operations, one of which is Cypher.",
-        "An invalid plan is sent back once with what is wrong. The paper has one call and no loop (section 3.2, C.7).",
-        "A few values of nodes stand in the prompt if `samples` allows it, and the schema has counts and hints.",
-        "Plain search fills the ranking up behind what the plan found (`fill`).",
-        "A plan may unite sets, take one away from another, and ask for a number, or for yes or no.",
-        "A search by words takes all nodes of just that name first, and the result has the number of nodes that was "
-        "found.",
-        "The fallback and the ranking are 0.4 BM25 and 0.6 cosine.",
+        "The prompt is in our own words, the same for every graph, with the format of each property; the paper's "
+        "three are written by hand, with hints. Beyond `prompt_tokens` types are only counted.",
+        "Up to four Cypher examples are made from the graph, run, and shown each with a question. Words such as "
+        "`<name of a city>` stand for values, as the planner sees no node (ethical statement); the paper's examples "
+        "have some.",
+        "Without vectors a vector search, the fallback and the ranking are by words. Vectors are compared without "
+        "HNSW, and a search has at most 100 nodes.",
+        "An answer in an order of the plan keeps it; else it is ranked by 0.6 BM25 and 0.4 cosine, however many nodes "
+        "it has. The paper is silent; its code ranks 10 to 499 and drops more.",
+        "Near forms of node types in a vector search are read as they are meant. A step may take 10 seconds and leave "
+        "100,000 nodes, a statement read 10,000 rows. A step that is refused or finds nothing ends the plan.",
+        "The paper gives no temperature; here it is 0, as in its code.",
+        "`ask` writes an answer from the ranking in one more call; `search` and `ask --no-answer` do not.",
     )
 
     temperature: float = 0.0
@@ -216,7 +205,6 @@ class Spark:
             seconds=self.config.seconds,
             has_vectors=self._graph.arrays.searcher.has_vectors,
             cut=self.config.cut,
-            names_first=not self.config.faithful,
         )
         outcome = execution.run(plan)
         workflow.set_joins += outcome.set_joins

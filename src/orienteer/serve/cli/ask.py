@@ -219,15 +219,19 @@ def methods(
         raise UsageError(f"{_AUTO}: name one of them")
     if name is not None:
         method = method_of(name)
-        schema = schema_of(method.config_class())
+        config = method.config_class()
+        schema, deviations = schema_of(config), () if config is None else config.deviations
         if out.as_json:
-            out.json({**_facts(method), "options": schema})
+            out.json({**_facts(method), "options": schema, "deviations": deviations})
             return
         needs = "needs a model" if method.needs_model else "needs no model"
         papers = f"; papers {method.paper}" if method.paper else ""
         out.print(f"{method.name}: {method.summary} ({needs}{papers})")
         out.print()
         answering.option_table(out, schema)
+        out.print("\nwhat deviates from the paper even with faithful=true:" if deviations else "")
+        for number, deviation in enumerate(deviations, 1):
+            out.print(f"{number}. {deviation}")
         return
     installed = cards(lambda error: out.note(f"note: left out: {error}")) if all_methods else CORE
     if out.as_json:
