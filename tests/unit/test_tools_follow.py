@@ -215,7 +215,7 @@ def test_the_schema_offers_types_to_agents_and_not_in_the_papers_form(authors):
         "search_in_neighborhood",
     }
     for toolbox in (
-        open_plain(authors, "lexical", ("node",)),
+        open_plain(authors, "lexical", ("node_index",)),
         open_compact(authors, "lexical"),
         open_stateless(authors),
     ):
