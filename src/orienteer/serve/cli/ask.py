@@ -219,17 +219,17 @@ def methods(
         raise UsageError(f"{_AUTO}: name one of them")
     if name is not None:
         method = method_of(name)
-        config = method.config_class()
-        schema, deviations = schema_of(config), () if config is None else config.deviations
+        schema = schema_of(method.config_class())
         if out.as_json:
-            out.json({**_facts(method), "options": schema, "deviations": deviations})
+            out.json({**_facts(method), "options": schema})
             return
         needs = "needs a model" if method.needs_model else "needs no model"
         papers = f"; papers {method.paper}" if method.paper else ""
         out.print(f"{method.name}: {method.summary} ({needs}{papers})")
         out.print()
         answering.option_table(out, schema)
-        out.print("\nwhat deviates from the paper even with faithful=true:" if deviations else "")
+        if deviations := _deviations(method):
+            out.print("\nwhat deviates from the paper even with faithful=true:")
         for number, deviation in enumerate(deviations, 1):
             out.print(f"{number}. {deviation}")
         return
@@ -249,7 +249,13 @@ def methods(
 
 
 def _facts(method: MethodCard) -> dict[str, object]:
-    return {name: getattr(method, name) for name in ("name", "needs_model", "summary", "paper")}
+    facts = {name: getattr(method, name) for name in ("name", "needs_model", "summary", "paper")}
+    return {**facts, "deviations": _deviations(method)}
+
+
+def _deviations(method: MethodCard) -> tuple[str, ...]:
+    config = method.config_class()
+    return () if config is None else config.deviations
 
 
 def _listen(
