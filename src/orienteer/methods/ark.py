@@ -48,19 +48,18 @@ class ArkConfig(Options):
     """ARK's settings, with the paper's values if it gives them."""
 
     deviations = (
-        "The prompt is in our own words, with four examples of ours; the question follows in a user message.",
+        "The prompt is in our own words, with four examples of ours; the question follows in a user message. "
+        "Parameters of tools stand in their schemas.",
         "`node_index` is a node's id or exact name. `node_type` and `edge_type` are lists, the sets of section 3.1; "
         "000's prompt has one type each. `size` is 5 by default (3.1, A.2); 000's prompt says 20.",
         "The papers show no reply. Here a node is a line of its edges, if it is a neighbour, id, name, type, and the "
         "part of its text with the query's words; else `No results.`, `Added.` and `Finished.`",
         "A neighbourhood search drops none for lack of words, as the formula of 3.1 has it; 000's prompt speaks of a "
-        "filter. Without a query, and at equal scores, the order is ours. Words are stemmed; BM25 has k1 1.2 and b "
-        "0.75.",
+        "filter. Without a query, and at equal scores, the order is ours. Words are stemmed; k1 is 1.2, b 0.75.",
         "A call that cannot be run has an error as its reply, with the names that are there. A reply without a call, "
         "or with a broken one, is told so; of more than 32 calls the first 32 are run. At most 1,000 nodes are added.",
         "The papers give no temperature and no seeds for their agents; here they are set, sent and recorded.",
-        "An agent whose model fails keeps what it has selected. Nodes of equal votes and places are in the agents' "
-        "order.",
+        "An agent whose model fails keeps what it has selected. Nodes of equal votes and places are in agents' order.",
         "`ask` writes an answer from the ranking in one more call; `search` and `ask --no-answer` do not.",
     )
 

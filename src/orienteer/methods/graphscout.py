@@ -166,7 +166,9 @@ class GraphScout:
         config = self.config
         if config.has_code:
             Cypher(self._graph)  # the extra, before a model is paid
-        return open_scouting(self._graph, self.mode, config.code, has_code=config.has_code)
+        tier, again, is_plain = config.tier, config.retry_cpython, config.faithful
+        code = CodeConfig(tier=tier, retry_cpython=again, view=config.naming, is_plain=is_plain)
+        return open_scouting(self._graph, self.mode, code, has_code=config.has_code)
 
     def _presented(self, question: Question, trajectory: Trajectory) -> tuple[tuple[Ranked, ...], list[str]]:
         """Return the hits with notes, none if the database of a graph in place has gone away."""
@@ -211,16 +213,17 @@ class GraphScoutConfig(Options):
 
     deviations = (
         "The prompt is in our own words for what B.4.2 lists, with `\\answer{}` of 3.4.2; the question follows in a "
-        "user message. Its code examples are made from the graph, and run; types beyond a number are only counted.",
-        "The tools are described in our own words, the retriever as it ranks: in meaning where the graph has vectors, "
-        "else in words. Nodes of exactly the name come first, with 1.0.",
+        "user message. Its code examples are made from the graph, and run; rarer types are only counted.",
+        "Tools, and how they are called, are described in our own words, the retriever as it ranks: in meaning where "
+        "the graph has vectors, else in words. Nodes of exactly the name come first, with 1.0.",
         "The retriever answers at most 50 queries, with 50 nodes each; a run prints 8,000 characters, a query has "
-        "10,000 rows. Of a reply with more than 32 calls the first 32 are run.",
+        "10,000 rows. All calls of a reply are run, up to 32.",
         "Code runs in a sandbox (docs/sandbox.md), which may be a small Python of its own. Our engine answers Cypher, "
         "read-only; errors of it and of tools that are not there name what is near.",
-        "A graph has its own ids, types and directions; `view` gives it those of the paper's graphs.",
+        "A graph has its own ids, types and directions; `view` gives it those of the paper's graphs, and the domain's "
+        "label, for which its three largest types stand else.",
         "The paper gives its solver no number of calls and no temperature: here it has 10 turns with calls, its "
-        "quizzer's T (`max_calls`), and 0. A course that spends them has no answer.",
+        "quizzer's T (`max_calls`), temperature 0 and a seed. A course that spends them has no answer.",
         "Marks of calls and of chat templates in texts of the graph are neutralised before the model reads them.",
         "The paper answers in words alone. The ranking holds the nodes that the answer names, then those shown by "
         "calls, else those of a plain search. `ask` writes an answer from them where the model gave none.",
@@ -273,11 +276,6 @@ class GraphScoutConfig(Options):
         if self.view == OFF:
             return None
         return View(label=None if self.view == TYPES_ONLY else self.view, directed=self.directed)
-
-    @property
-    def code(self) -> CodeConfig:
-        """How code is run."""
-        return CodeConfig(tier=self.tier, retry_cpython=self.retry_cpython, view=self.naming, is_plain=self.faithful)
 
     @property
     def last_turns(self) -> int:

@@ -48,18 +48,18 @@ class SparkConfig(Options):
     deviations = (
         "The plan is a JSON object of up to 16 named steps, a vector search or a read-only Cypher statement each. In "
         "a statement `$NAME` is the list of the ids that an earlier step found. No code is run.",
-        "The prompt is in our own words, the same for every graph, with the format of each property; the paper's "
-        "three are written by hand, with hints. Beyond `prompt_tokens` types are only counted.",
+        "The prompt is in our own words, the same for every graph, with labels and the formats of properties; the "
+        "paper's three are written by hand, with hints. Beyond `prompt_tokens` types are only counted.",
         "Up to four Cypher examples are made from the graph, run, and shown each with a question. Words such as "
-        "`<name of a city>` stand for values, as the planner sees no node (ethical statement); the paper's examples "
-        "have some.",
-        "Without vectors a vector search, the fallback and the ranking are by words. Vectors are compared without "
-        "HNSW, and a search has at most 100 nodes.",
+        "`<name of a city>` stand for values, as the planner sees no node (ethical statement); the paper's have some.",
+        "Texts of nodes are not in Cypher, where the paper's examples search abstracts and descriptions: vector "
+        "searches read them. Without vectors these, the fallback and the ranking are by words. Vectors are compared "
+        "without HNSW, and a search has at most 100 nodes.",
         "An answer in an order of the plan keeps it; else it is ranked by 0.6 BM25 and 0.4 cosine, however many nodes "
         "it has. The paper is silent; its code ranks 10 to 499 and drops more.",
         "Near forms of node types in a vector search are read as they are meant. A step may take 10 seconds and leave "
         "100,000 nodes, a statement read 10,000 rows. A step that is refused or finds nothing ends the plan.",
-        "The paper gives no temperature; here it is 0, as in its code.",
+        "The paper gives no temperature and no seed; here it is 0, as in its code, and seeds are recorded.",
         "`ask` writes an answer from the ranking in one more call; `search` and `ask --no-answer` do not.",
     )
 
@@ -89,11 +89,6 @@ class SparkConfig(Options):
         if self.faithful and not self.cypher:
             raise BadOption("the paper's plan is in Cypher: leave out cypher=false, or faithful")
         return self
-
-    @property
-    def shows_values(self) -> bool:
-        """Whether the prompt may contain values of nodes."""
-        return self.samples and not self.faithful
 
     def workflow(self, graph: Graph) -> WorkflowConfig:
         """Return the part that every method with a fixed course has, the mode settled for a graph."""
@@ -164,7 +159,7 @@ class Spark:
             self._graph,
             examples_of(self._graph, offers_cypher=self.config.cypher, faithful=self.config.faithful),
             tokens=self.config.prompt_tokens,
-            samples=self.config.shows_values,
+            samples=self.config.samples and not self.config.faithful,
             has_vectors=self._graph.arrays.searcher.has_vectors,
             offers_cypher=self.config.cypher,
             faithful=self.config.faithful,
