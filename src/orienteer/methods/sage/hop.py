@@ -246,8 +246,8 @@ class SageConfig(Options):
     deviations = (
         "The paper states no order of the union: here seeds and neighbours are in one list by hybrid score. k and k' "
         "are half of the result each, as the authors' code has them.",
-        "The hybrid score is 0.6 BM25, over the question's best, and 0.4 cosine; the paper gives no scale. Words are "
-        "stemmed. Vectors are compared without HNSW. Without vectors BM25 stands in, and the notes say so.",
+        "The hybrid score is 0.6 BM25 and 0.4 cosine, each from 0 to 1 over the graph; the paper gives no scale. "
+        "Words are stemmed. Vectors are compared without HNSW. Without vectors BM25 stands in, and the notes say so.",
         "Edges of all types are followed but `mentions` and `shares_names`, `similar` ones also beside the graph "
         "(`link`). A graph of other edges alone is not expanded, and the notes say so.",
         "In a graph of documents chunks and tables alone are seeds and answers. A question's conditions hold for "
