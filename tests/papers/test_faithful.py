@@ -13,7 +13,7 @@ from fakes import deep_search
 from fakes.embedder import embedded
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
-from orienteer.lab.replay import requests as requests_of
+from orienteer.lab.replay import replay, requests as requests_of
 from orienteer.llm import Budget, ScriptedModel
 from orienteer.methods import METHODS
 from orienteer.retriever import Retriever
@@ -62,7 +62,7 @@ def recorded(name, graph):
     if name == "graphsearch":
         rejected = {"verdict": "Reject", "reason": "x"}
         script = deep_search.faithful(verify=rejected, expand={"queries": ["When did plague come to Venice?"]})
-        method, question, policy = "graphsearch:bm25", deep_search.QUESTION, deep_search.Script(script)
+        method, question, policy = "graphsearch:light", deep_search.QUESTION, deep_search.Script(script)
     else:
         said = {"ark": ARK, "graphscout": SCOUT, "spark": [SPARK], "sage": ["unasked"]}[name]
         method, question, policy = name, "Who designed Pascal?", turns(said)
@@ -331,3 +331,25 @@ def test_sage_asks_no_model_and_fills_nothing_up(languages):
     requests, result = recorded("sage", languages)
     assert requests == []
     assert len(result.hits) <= 20
+
+
+# ----------------------------------------------------------------------------------------------------------- replays
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", NAMES)
+def test_a_course_in_the_papers_form_replays(name, languages, plague):
+    graph = plague if name == "graphsearch" else languages
+    _, result = recorded(name, graph)
+    calls = [call for one in result.trajectories if one.toolbox for call in replay(one, graph)]
+    assert calls
+    assert all(call.is_equal for call in calls)
+
+
+@pytest.mark.process
+def test_graphscout_without_code_speaks_of_none(languages):
+    options = {"faithful": True, "tools": "no-code", "settings": Settings()}
+    model = ScriptedModel(turns(["\\answer{Niklaus Wirth}"]))
+    [trajectory] = Retriever(languages, "graphscout", model=model, **options).search("x").trajectories
+    assert [tool.name for tool in trajectory.tools] == ["node_id_retriever"]
+    assert not re.search("Cypher|code", trajectory.opening[0].content)
