@@ -180,10 +180,10 @@ def test_a_new_text_brings_names_within_the_titles_of_parts_that_stay(tmp_path, 
     sections = ["Letters to Noor Vik", "Letters to Noor Vik", "A visit to Salt Bay"]
     parts = "\n\n".join(f"## {title}\n\n{long}" for title in sections)
     (corpus.folder / "m.md").write_text(f"# Memoirs of Ada Holm\n\n{long}\n\n{parts}", encoding="utf-8")
-    (corpus.folder / "untitled.txt").write_text("then came Apple of Low Tide, and it was an apple.", encoding="utf-8")
+    (corpus.folder / "small.txt").write_text("an apple and another apple: apple, apple.", encoding="utf-8")
     build_graph([corpus.folder], tmp_path / "graph")
     (corpus.folder / "n.txt").write_text("we met Ada Holm, Noor Vik and Low Tide in Salt Bay.", encoding="utf-8")
-    (corpus.folder / "u.txt").write_text("then came Apple of Low Tide.", encoding="utf-8")
+    (corpus.folder / "u.txt").write_text("then came Apple Low Tide.", encoding="utf-8")
     assert update(corpus.folder, tmp_path / "graph")[1]
     build_graph([corpus.folder], tmp_path / "full")
     mine, other = Graph.open(tmp_path / "graph"), Graph.open(tmp_path / "full")
