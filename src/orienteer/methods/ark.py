@@ -60,7 +60,8 @@ class ArkConfig(Options):
         "A call that cannot be run has an error as its reply, with the names that are there. A reply without a call, "
         "or with a broken one, is told so; of more than 32 calls the first 32 are run. At most 1,000 nodes are added.",
         "The papers give no temperature and no seeds for their agents; here they are set, sent and recorded.",
-        "An agent whose model fails keeps what it has selected. Nodes of equal votes and places are in agents' order.",
+        "An agent whose model fails or whose budget ends keeps what it has selected; a search whose vector it cannot "
+        "pay goes by words, and says so. Nodes of equal votes and places are in agents' order.",
         "`ask` writes an answer from the ranking in one more call; `search` and `ask --no-answer` do not.",
     )
 
