@@ -21,7 +21,7 @@ import hard
 from intents.frames import frames
 from intents.intent import Nodes, Number, Refusal, Top, Values, YesNo
 from orienteer.lab.evaluation.examples import Gold
-from orienteer.lab.evaluation.scores.verdicts import gold_forms, sealed
+from orienteer.lab.evaluation.scores.verdicts import gold_forms, seal
 from report import command_line
 
 FILE = Path(__file__).parents[1] / "src/orienteer/lab/exact/questions.jsonl"
@@ -72,7 +72,7 @@ def numbered(found: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:  # An
         if line["split"] == "hidden":
             own = {key: line.pop(key) for key in ("nodes", "answers", "answer_type", "unanswerable") if key in line}
             gold = Gold(**own | {"nodes": dict.fromkeys(own.get("nodes", ()), 1.0)})
-            line["sealed"] = sorted(sealed(line["id"], form) for form in gold_forms(gold))
+            line["sealed"] = sorted(seal(line["id"], form) for form in gold_forms(gold))
         yield line
 
 

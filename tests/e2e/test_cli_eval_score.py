@@ -41,7 +41,11 @@ def test_another_systems_answers_are_scored_and_compared(cli, tmp_path):
     ("row", "told"),
     [
         ({"id": "9", "answer": "x"}, "answers '9', which is none of the questions"),
-        ({"id": "1", "nodes": "a"}, "nodes and hits of '1' must be lists of ids"),
+        ({"id": "1", "nodes": "a"}, "nodes of '1' is a"),
+        ({"id": "1", "answer": [["a"]]}, "answer of '1' is [['a']]"),
+        ({"id": "1", "answer": "a", "nodes": ["a"]}, "it needs one of answer, nodes, hits"),
+        ({"id": "1", "anwser": "a"}, "'1' has anwser; it needs one of answer, nodes, hits"),
+        ({"answer": "a"}, "a row has no 'id'"),
     ],
 )
 def test_a_wrong_line_is_told_and_nothing_is_written(cli, tmp_path, row, told):
@@ -61,3 +65,16 @@ def test_the_benchmark_of_the_package_is_read_by_its_name(cli, tmp_path):
     questions = [json.loads(line) for line in (tmp_path / "run" / "questions.jsonl").read_text().splitlines()]
     assert len(questions) == 36
     assert all(one["gold"]["sealed"] and not one["gold"]["answers"] and not one["gold"]["nodes"] for one in questions)
+
+
+def test_two_lines_of_a_question_and_another_file_into_the_same_run_are_refused(cli, tmp_path):
+    lines(tmp_path / "q.jsonl", {"id": "1", "question": "How many?", "answers": ["12"], "answer_type": "number"})
+    lines(tmp_path / "twice.jsonl", {"id": "1", "answer": 12}, {"id": "1", "answer": 13})
+    ran = cli("eval", "score", tmp_path / "q.jsonl", tmp_path / "twice.jsonl", "-o", tmp_path / "run")
+    assert (ran.code, "two questions have the id '1'" in ran.err) == (2, True)
+    lines(tmp_path / "one.jsonl", {"id": "1", "answer": 12})
+    lines(tmp_path / "other.jsonl", {"id": "1", "answer": 13})
+    score = ("eval", "score", tmp_path / "q.jsonl")
+    assert cli(*score, tmp_path / "one.jsonl", "-o", tmp_path / "run").code == 0
+    ran = cli(*score, tmp_path / "other.jsonl", "-o", tmp_path / "run")
+    assert (ran.code, "the answers changed" in ran.err) == (2, True)

@@ -51,6 +51,6 @@ __getattr__, __dir__, __all__ = face(
             "mean_intervals, permutation_ps, questions_needed"
         ),
         "scores.table": "published_rows, score_runs, STARK as STARK_GRAPHS, value_order",
-        "scores.verdicts": "gold_forms, sealed, verdict",
+        "scores.verdicts": "gold_forms, seal, verdict",
     },
 )

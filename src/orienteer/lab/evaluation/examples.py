@@ -25,7 +25,7 @@ class Gold(Record):
     unanswerable: bool = False
     """Whether the right answer is that there is none."""
     sealed: tuple[str, ...] = ()
-    """Hashes of the forms of the answer, if the benchmark does not tell it (`verdicts.sealed`)."""
+    """Hashes of the forms of the answer, if the benchmark does not tell it (`verdicts.seal`)."""
 
 
 class Example(Record):

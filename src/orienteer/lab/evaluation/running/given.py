@@ -14,22 +14,26 @@ import platform
 from pathlib import Path
 
 from orienteer.errors import BadInput
-from orienteer.lab.evaluation.datasets.rows import QuestionRow, rows
+from orienteer.lab.evaluation.datasets.rows import QuestionRow, digest, required, rows, unique
 from orienteer.lab.evaluation.examples import Example, QuestionSet
 from orienteer.lab.evaluation.running.runner import RunConfig, begin, claim
 from orienteer.lab.evaluation.running.runs import Journal, Line, RunManifest, commit, lock, now
 from orienteer.records import Ranked, Reading, Refusal
 from orienteer.version import __version__
 
+FORMS = ("answer", "nodes", "hits")
+
 
 def store_answers(
     file: Path, method: str, questions: QuestionSet, examples: tuple[Example, ...], path: Path, config: RunConfig
 ) -> None:
     """Write a run at `path` of the answers in a file. Raises `BadInput` for answers to other questions."""
-    given = {str(row.get("id")): row for row in rows(file)}
-    if unknown := given.keys() - {example.question.id for example in examples}:
+    table = [(required(row, "id", path=file), row) for row in rows(file)]
+    unique((question for question, _ in table), path=file)
+    of_question = dict(table)
+    if unknown := of_question.keys() - {example.question.id for example in examples}:
         raise BadInput(f"{file} answers {min(unknown)!r}, which is none of the questions: choose those that it answers")
-    lines = [_line(file, method, example, given.get(example.question.id)) for example in examples]
+    lines = [_line(file, method, example, of_question.get(example.question.id)) for example in examples]
     manifest = RunManifest(
         graph="",
         graph_sha256="",
@@ -39,7 +43,7 @@ def store_answers(
         questions_sha256=questions.sha256,
         count=len(examples),
         candidates=questions.candidates,
-        methods={method: {}},
+        methods={method: {"answers_sha256": digest([file])}},
         notes=questions.notes_on(examples),
         orienteer=__version__,
         python=platform.python_version(),
@@ -61,20 +65,23 @@ def _line(file: Path, method: str, example: Example, row: QuestionRow | None) ->
     line = Line(id=question.id, method=method, question=question.text, gold=example.gold, fields=example.fields)
     if row is None:
         return line.model_copy(update={"error": f"{file.name} has no line for this question"})
-    answer, nodes, hits = (row.get(name) for name in ("answer", "nodes", "hits"))
-    if not all(
-        ids is None or (isinstance(ids, list) and all(isinstance(one, str) for one in ids)) for ids in (nodes, hits)
-    ):
-        raise BadInput(f"{file}: nodes and hits of {question.id!r} must be lists of ids")
-    if isinstance(answer, list):
-        answer = "\n".join(map(str, answer))
-    is_read, is_refused = nodes is not None, nodes is None and hits is None and answer is None
-    ranked = [Ranked(id=one, type="", name=one, score=0.0, complete=is_read) for one in nodes or hits or ()]
+    filled = {name: value for name, value in row.items() if value is not None and name not in ("id", "question")}
+    said = [name for name in FORMS if name in filled]
+    if len(said) > 1 or (filled and not said):
+        raise BadInput(f"{file}: {question.id!r} has {', '.join(filled)}; it needs one of {', '.join(FORMS)}")
+    form = said[0] if said else None
+    value = filled.get(form or "")
+    items = value if isinstance(value, list) else [value]
+    if any(isinstance(item, list | dict) for item in items) or (form in ("nodes", "hits") and items is not value):
+        raise BadInput(f"{file}: {form} of {question.id!r} is {str(value)[:60]}; see orienteer eval score --help")
+    texts, is_read = [str(item) for item in items if item is not None], form == "nodes"
+    is_refused = form is None or (form == "answer" and not any(text.strip() for text in texts))
+    ranked = [Ranked(id=one, type="", name=one, score=0.0, complete=is_read) for one in texts if form != "answer"]
     return line.model_copy(
         update={
             "hits": tuple(ranked),
-            "answer": None if answer is None else str(answer),
-            "reading": Reading(complete=True, total=len(ranked)) if is_read else None,
+            "answer": "\n".join(texts) if form == "answer" and not is_refused else None,
+            "reading": Reading(complete=True, total=len(set(texts))) if is_read else None,
             "refusal": Refusal(kind="not_understood", text="it says that there is no answer") if is_refused else None,
         }
     )
