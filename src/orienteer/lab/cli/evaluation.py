@@ -36,7 +36,8 @@ from orienteer.serve.cli.output import Output
 if TYPE_CHECKING:
     from orienteer.lab.evaluation.running.runner import Progress, RunConfig
     from orienteer.lab.evaluation.running.runs import StoredRun
-    from orienteer.lab.evaluation.scores.table import Estimate, Published, Row
+    from orienteer.lab.evaluation.scores.published import Published
+    from orienteer.lab.evaluation.scores.table import Estimate, Row
     from orienteer.records import Usage
 
 
@@ -160,7 +161,7 @@ def show(
     measure: Measures = None,
     by_measure: Leading = None,
     published: Annotated[
-        bool, typer.Option("--published", help="Add published figures of methods that need training.")
+        bool, typer.Option("--published", help="Add the published figures for these questions.")
     ] = False,
 ) -> None:
     """Print a row for each method: every measure with its interval, n, milliseconds, work done, failed tool calls."""
@@ -357,11 +358,13 @@ def _show(
     shown: Sequence[str] = (),
 ) -> None:
     """Print the table, and all notes on it that were not shown before."""
+    from orienteer.lab.evaluation.scores.published import published_rows
     from orienteer.lab.evaluation.scores.scorer import cut_short
-    from orienteer.lab.evaluation.scores.table import names_of, published_rows, score_runs
+    from orienteer.lab.evaluation.scores.table import names_of, score_runs
 
     table = score_runs(runs, measures=measures, by_measure=by_measure, by=by)
     papers = [paper for run in runs for paper in published_rows(run.manifest)] if published else []
+    papers = papers or list(published_rows(*(run.manifest for run in runs)) if published else ())
     papers = list({paper.model_dump_json(): paper for paper in papers}.values())
     if published and not papers:
         out.note("note: no published figures are known for these questions")
@@ -487,7 +490,7 @@ def print_table(out: Output, rows: Sequence[Row], published: Sequence[Published]
     # A narrow terminal has no room for times and work: they become a second table.
     blank = ["-"] * len(published)
     labels: list[Column] = [
-        ("method", [*(row.method for row in rows), *(f"{one.method} (published)" for one in published)])
+        ("method", [*(row.method for row in rows), *(f"{one.method} (published, {_paper(one)})" for one in published)])
     ]
     if len({row.run for row in rows}) > 1:
         labels.insert(0, ("run", [*(row.run for row in rows), *blank]))
@@ -514,6 +517,10 @@ def print_table(out: Output, rows: Sequence[Row], published: Sequence[Published]
         out.table(list(zip(*(cells for _, cells in part), strict=True)), header=[name for name, _ in part])
         if not is_fitting:
             out.print()
+
+
+def _paper(row: Published) -> str:
+    return row.published.partition(",")[0].partition(" (")[0]
 
 
 def _keys(mappings: Iterable[Mapping[str, object]]) -> list[str]:
