@@ -283,7 +283,7 @@ def judge(
     opened = configured.with_flags(server={"concurrency": workers, **configured.server}).open_model()
     evidence = gold_evidence(open_graph(graph, out)) if graph is not None else None
     numbers = count(1)
-    with _resumable(out, path), file_trouble("check the path and its permissions"):
+    with resumable(out, path), file_trouble("check the path and its permissions"):
         verdicts = judge_run(
             run,
             opened,
@@ -326,7 +326,7 @@ def _evaluate(
     for note in notes:
         out.note(f"note: {note}")
     with (
-        _resumable(out, target),
+        resumable(out, target),
         file_trouble("check the path, its permissions and the space left"),
         executor_at(flags.ray, configured) as executor,
     ):
@@ -396,7 +396,7 @@ def _read(*paths: Path) -> list[StoredRun]:
 
 
 @contextmanager
-def _resumable(out: Output, path: Path) -> Iterator[None]:
+def resumable(out: Output, path: Path) -> Iterator[None]:
     """If this is interrupted, print that nothing is lost and how to continue."""
     try:
         yield

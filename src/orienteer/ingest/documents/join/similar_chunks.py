@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     from orienteer.protocols import Embedder
 
 
+QUANTILES = (5, 25, 50, 75, 95)
+MOST_NAMES = 10  # of a part, from which on they are counted as one group
+
+
 class TableRows(NamedTuple):
     """The header and the rows of a table segment, a line each."""
 
@@ -221,10 +225,12 @@ def thresholds_of(pool: Candidates, config: BuildConfig) -> dict[str, float]:
 def figures_of(several: Sequence[KindPair], parts: Compared, config: BuildConfig) -> dict[str, Any]:  # Any: JSON
     """Return figures of the similarities over all candidates, as in SAGE's appendix, by pair of kinds.
 
-    `thresholds` are those of the edges; `percentiles` is table 5, `means` table 3, `correlations` tables 17 to 19.
+    `thresholds` are those of the edges; `percentiles` is table 5, `means` table 3, `correlations` tables 17 to 19, and
+    `quantiles` and `names`, how many parts have how many names, stand for the histograms of figures 5, 6, 8, 9, 11, 12.
     """
     pools = {kind_pair.name: kind_pair.pool for kind_pair in several}
-    count, tables = len(parts.about), len(parts.tables)
+    count, tables, counts = len(parts.about), len(parts.tables), parts.entities.lists.counts()
+    is_table = np.isin(np.arange(count), list(parts.tables))
     return {
         "candidates": {name: len(pool.pairs) for name, pool in pools.items()},
         "nodes": {"chunk": count - tables, "table": tables},
@@ -238,4 +244,18 @@ def figures_of(several: Sequence[KindPair], parts: Compared, config: BuildConfig
             for name, pool in pools.items()
         },
         "correlations": {name: correlations(pool) for name, pool in pools.items()},
+        "names": {
+            kind: {
+                str(number): int((counts.clip(max=MOST_NAMES)[mask] == number).sum())
+                for number in range(MOST_NAMES + 1)
+            }
+            for kind, mask in (("chunk", ~is_table), ("table", is_table))
+        },
+        "quantiles": {
+            name: {
+                key: {str(rank): round(float(np.percentile(values, rank)), 4) for rank in QUANTILES if len(values)}
+                for key, values in pool.signals.items()
+            }
+            for name, pool in pools.items()
+        },
     }
