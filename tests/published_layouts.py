@@ -107,12 +107,14 @@ def grbench(folder: Path) -> Path:
         "paper_nodes": {
             "p1": {"features": {"title": "On lenses"}, "neighbors": {"author": ["a1"], "venue": ["v1"]}},
             "p2": {"features": {"title": "On mirrors"}, "neighbors": {"author": ["a2"], "venue": ["v1"]}},
+            "p3": {"features": {"title": "On prisms"}, "neighbors": {"author": ["a3"], "venue": ["v1"]}},
         },
         "author_nodes": {
             "a1": {"features": {"name": "Ada Holm"}, "neighbors": {"paper": ["p1"]}},
             "a2": {"features": {"name": "Noor Vik"}, "neighbors": {"paper": ["p2"]}},
+            "a3": {"features": {"name": "Ida Rask"}, "neighbors": {"paper": ["p3"]}},
         },
-        "venue_nodes": {"v1": {"features": {"name": "Optics"}, "neighbors": {"paper": ["p1", "p2"]}}},
+        "venue_nodes": {"v1": {"features": {"name": "Optics"}, "neighbors": {"paper": ["p1", "p2", "p3"]}}},
     }
     questions = (
         {"qid": "0", "question": "Who is the author of On lenses?", "answer": "Ada Holm"},
@@ -171,8 +173,8 @@ def graphsearch(folder: Path) -> Path:
         _write(folder / f"{name}.json", [row])
         _write(folder / f"{name}_corpus.json", corpus)
     for domain in ("hypertension", "agriculture", "legal"):
-        row = {"question": asked["question"], "golden_answers": ["Ada Holm"], "context": ["Salt is a film by Ada Holm."],
-               "nary": 2, "nhop": 1}  # fmt: skip
+        row = {"question": asked["question"], "golden_answers": ["Ada Holm"], "nary": 2, "nhop": 1,
+               "context": ["Salt is a film by Ada Holm."]}  # fmt: skip
         _write(folder / "datasets" / domain / "questions.json", [row])
         _write(folder / "contexts" / f"{domain}_contexts.json", [" ".join(texts.values())])
     return folder

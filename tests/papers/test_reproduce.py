@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import threading
 import time
 
@@ -10,14 +9,18 @@ import pytest
 
 import published_layouts
 from fakes.embedder import WordEmbedder
+from films import CELL
 from orienteer.lab.evaluation import published_tables
-from orienteer.lab.reproduce import data_sets, reproduced_row, reproduced_rows
+from orienteer.lab.quizzes import Objectives
+from orienteer.lab.reproduce import data_sets, reproduced_rows
 from orienteer.records import Message, Reply, ToolCall, Usage
 from orienteer.serve import main as run_command_line
 from orienteer.settings import Settings
 
 pytestmark = pytest.mark.process  # pickles and a model's code are run in one
 ROWS = {row.id: row for row in reproduced_rows()}
+OTHER_LINES = {"ark:table5", "ark:figure4", "graphscout:table1", "graphscout:figure1", "sage:figure4"}
+"""Rows whose lines are named by the model that is asked, and one whose published figures are gains."""
 # What the audit of the papers counts (paper: tables and figures with results).
 TABLES = {"ark": 10, "graphsearch": 5, "graphscout": 5, "sage": 20}
 FIGURES = {
@@ -25,6 +28,15 @@ FIGURES = {
     "graphsearch": (2, 4, 5, "6a", "6b", 7, 8),
     "graphscout": (1, 3, 4, 5, 6, 7, 8),
     "sage": range(4, 20),
+}
+
+
+LOOK = 'for row in cypher("MATCH (a)-[e]-(b) RETURN a.id, b.id"): print(row["a.id"], row["b.id"])'
+QUIZZED = {
+    "question": "Which author is the author of On prisms?",
+    "answer": ["Ida Rask"],
+    "clue_nodes": ["p3", "a3"],
+    "gold_query": 'MATCH (p:paper {name: "On prisms"})-[:author]->(a:author) RETURN DISTINCT a.name',
 }
 
 
@@ -40,14 +52,24 @@ class SliceModel:
         with self._lock:
             self.requests += 1
         asked = next((one.content for one in reversed(messages) if one.role == "user"), "")
+        if "memory" in messages[0].content:  # asked whether it knows an item of a quiz without the graph
+            return self._reply("unknown")
         if schema is not None:
-            return self._reply(json.dumps(filled(schema, asked)))
+            wanted = QUIZZED if "gold_query" in schema.get("properties", {}) else filled(schema, asked)
+            return self._reply(json.dumps(wanted))
+        turns = sum(one.role == "assistant" for one in messages)
+        if "node_id_retriever" in messages[0].content and not tools and not turns:
+            call = {"name": "node_id_retriever", "arguments": {"queries": ["Ada Holm"]}}
+            return self._reply(f"<tool_call>\n{json.dumps(call)}\n</tool_call>")
         offered = {tool.name: tool for tool in tools}
         shown = [one.content for one in messages if one.role == "tool"]
         if not offered or (shown and "finish" not in offered):
             return self._reply("The text says so.\n\\answer{Ada Holm}\nAnswer: Ada Holm")
         first = re.search(r"\[([^\]\s]+)\]", " ".join(shown))
         name = next(iter(offered)) if not shown else "add_to_answer" if len(shown) == 1 and first else "finish"
+        if "code_interpreter" in offered:
+            call = ToolCall(id="look", name="code_interpreter", arguments=json.dumps({"code": LOOK}))
+            return Reply(message=Message(role="assistant", tool_calls=(call,)), usage=Usage(calls=1))
         given = filled(offered[name].parameters, asked, node=first[1] if first else "0")
         call = ToolCall(id=f"call-{len(messages)}", name=name, arguments=json.dumps(given))
         return Reply(message=Message(role="assistant", tool_calls=(call,)), usage=Usage(calls=1))
@@ -125,7 +147,11 @@ def test_the_rows_are_the_tables_and_figures_with_results():
 @pytest.mark.parametrize("row_id", [row.id for row in ROWS.values() if row.command])
 def test_a_row_over_a_slice(reproduced, model, row_id, record_property):
     started = time.monotonic()
-    made = reproduced(row_id, *(["--student", "pupil"] if "STUDENT" in ROWS[row_id].command else []))
+    flags = ["--student", "pupil"] if "STUDENT" in ROWS[row_id].command else []
+    if any(step.startswith("quiz") for step in ROWS[row_id].steps):  # the scripted model writes items of one kind
+        seeds = (seed for seed in range(1000) if Objectives(None, seed, "model").cell(0) == CELL["entity"])
+        flags += ["--random-seed", str(next(seeds))]
+    made = reproduced(row_id, *flags)
     record_property("seconds", round(time.monotonic() - started, 2))
     record_property("requests", model.requests)
     figures = [value for line in made["ours"].values() for value in line.values()]
@@ -134,7 +160,5 @@ def test_a_row_over_a_slice(reproduced, model, row_id, record_property):
     assert (made["source"] is None) == (table is None)
     if table is not None:
         assert made["columns"][: len(table.columns)] == list(table.columns)
-        assert {*made["ours"]} & {*made["published"]} or {"MODEL", "STUDENT"} & {
-            *re.findall("[A-Z]{5,}", str(ROWS[row_id].methods))
-        }
-        assert any({*line} & {*table.columns} for line in made["ours"].values())
+        assert {*made["ours"]} & {*made["published"]} or row_id in OTHER_LINES
+        assert any({*line} & {*table.columns} for line in made["ours"].values()) or row_id == "sage:figure4"

@@ -59,11 +59,17 @@ def reproduce(
             "name a table or figure, its data and a folder: orienteer reproduce ark:table1 STARK -o FOLDER"
         )
     configured, started = model.settings(), time.monotonic()
-    asked = {"limit": limit, "random-seed": random_seed or None}
+    seed = {"random_seed": random_seed or None}
+    asked: dict[str, object] = {"limit": limit, **seed}
     asked |= {one.name.replace("_", "-"): getattr(budget, one.name) for one in fields(budget)}
     names = {"model": configured.model, "judge": judge or configured.model, "student": student}
     flags = {name: _flags(model=value, base_url=model.base_url) for name, value in names.items() if value}
-    flags |= {"asked": _flags(**asked), "embedder": _flags(embedder=embedder), "quiz": str(limit or 2000)}
+    flags |= {
+        "asked": _flags(**asked),
+        "embedder": _flags(embedder=embedder),
+        "quiz": str(limit or 2000),
+        "seed": _flags(**seed),
+    }
     made = Reproduction(row_of(row), data or [], target, flags)
     with resumable(out, target), file_trouble("check the path, its permissions and the space left"):
         figures = made.figures()

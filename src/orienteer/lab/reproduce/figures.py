@@ -59,7 +59,7 @@ class Reproduction:
     folders: Sequence[Path]
     target: Path
     flags: Mapping[str, str] = field(default_factory=dict)
-    """What steps name in braces: `model`, `judge`, `student`, `embedder`, `asked`, `quiz`."""
+    """What steps name in braces: `model`, `judge`, `student`, `embedder`, `asked`, `quiz`, `seed`."""
     calls: list[float] = field(default_factory=list)
     """Calls of a model by the runs so far, those of earlier commands included."""
 
@@ -120,7 +120,10 @@ class Reproduction:
         """Run a command, and return what it printed. Raises its error."""
         paths = {"graph": place.graph, "questions": place.questions, "target": target, "folder": self.target}
         names = {name: shlex.quote(str(path)) for name, path in paths.items()}
-        flags = {name: self.flags.get(name, "") for name in ("model", "judge", "student", "embedder", "asked", "quiz")}
+        flags = {
+            name: self.flags.get(name, "")
+            for name in ("model", "judge", "student", "embedder", "asked", "quiz", "seed")
+        }
         words = shlex.split(step.format(**names, **flags, name=place.part, **more))
         printed = io.StringIO()
         with redirect_stdout(printed):
