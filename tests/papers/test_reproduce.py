@@ -9,7 +9,7 @@ import pytest
 
 import published_layouts
 from fakes.embedder import WordEmbedder
-from films import CELL
+from films import CELL, NUMBER_AND_IDS
 from orienteer.lab.evaluation import published_tables
 from orienteer.lab.quizzes import Objectives
 from orienteer.lab.reproduce import data_sets, reproduced_rows
@@ -36,7 +36,7 @@ QUIZZED = {
     "question": "Which author is the author of On prisms?",
     "answer": ["Ida Rask"],
     "clue_nodes": ["p3", "a3"],
-    "gold_query": 'MATCH (p:paper {name: "On prisms"})-[:author]->(a:author) RETURN DISTINCT a.name',
+    "gold_query": f"MATCH (x:author)<-[:author]-(p {{id: 'p3'}}) {NUMBER_AND_IDS}",
 }
 
 

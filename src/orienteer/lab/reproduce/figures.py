@@ -249,7 +249,7 @@ def _named(flags: str | None) -> str:
 
 def _flat(name: str, value: Any) -> Iterator[tuple[tuple[str, str], float]]:  # Any: JSON
     """Yield the numbers of an object by label and column; of a table of percentiles by its logic and percentile."""
-    for key, inner in enumerate(value) if isinstance(value, list) else value.items():
+    for key, inner in enumerate(value) if isinstance(value, list) else (value or {}).items():
         if isinstance(inner, dict):
             label = f"{inner['logic']} {inner['percentile']}" if isinstance(value, list) else key
             yield from _flat(
