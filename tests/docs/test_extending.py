@@ -236,27 +236,34 @@ def fail(path):
     assert result.hits[0].name == "Otters"
 
 
-def test_its_layout_is_read_as_a_whole(install, tmp_path):
+def test_its_layout_is_read_as_a_whole(install, tmp_path, capsys):
     source = """
 from orienteer.ingest import KnownLayout, Labels
 
 class Pairs:
-    def __init__(self, file):
-        self.files = (file,)
+    def __init__(self, file, split):
+        self.files, self.split = (file,), split
 
     def read(self, builder):
         from orienteer import Node
-        names = self.files[0].read_text(encoding="utf-8").split()
+        names = self.files[0].read_text(encoding="utf-8").split()[: 1 if self.split else None]
         for name in names:
             builder.add_node(Node(name, "pet", name, ""))
         return Labels()
 
-LAYOUT = KnownLayout(graph=lambda source, columns, tally: Pairs(source) if source.suffix == ".pets" else None)
+def opened(source, columns, tally, split=""):
+    return Pairs(source, split) if source.suffix == ".pets" else None
+
+LAYOUT = KnownLayout(graph=opened, takes=frozenset({"split"}))
 """
     install("pairs", source, "[orienteer.layouts]\npairs = pairs:LAYOUT\n", package="pairs")
     (tmp_path / "all.pets").write_text("cat dog", encoding="utf-8")
     assert main(["import", str(tmp_path / "all.pets"), "-o", str(tmp_path / "graph")]) == 0
     assert sorted(Graph.open(tmp_path / "graph").node_ids()) == ["cat", "dog"]
+    assert main(["import", str(tmp_path / "all.pets"), "-o", str(tmp_path / "some"), "--split", "first"]) == 0
+    assert list(Graph.open(tmp_path / "some").node_ids()) == ["cat"]
+    assert main(["import", str(tmp_path / "all.pets"), "-o", str(tmp_path / "none"), "--private", "name"]) == 2
+    assert "--private has no meaning" in capsys.readouterr().err
 
 
 PARROT = "[orienteer.question_readers]\nparrot = parrots:Parrot\n"

@@ -160,12 +160,15 @@ def test_a_served_model_is_paid_once(cli, docs):
         assert again["usage"]["calls"] == 0
 
 
-def test_without_the_extra_a_note_says_how_to_get_an_embedder(cli, docs, monkeypatch):
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+def test_nothing_is_embedded_that_nobody_asked_for(cli, docs, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)  # whoever needs it now is told
     ran = cli("build", docs, "-o", "graph")
     assert ran.code == 0
-    assert "pip install 'orienteer[dense]'" in ran.err
-    assert "note: without an embedder" in ran.err
+    assert "note: without an embedder no vectors join chunks that are alike; --embedder minilm joins them" in ran.err
+    for needs in (["--chunks", "semantic"], ["--set", "faithful=true"], ["--embedder", "minilm"]):
+        ran = cli("build", docs, "-o", "other", *needs)
+        assert ran.code == 2
+        assert "pip install 'orienteer[dense]'" in ran.err
 
 
 def test_info_says_what_was_extracted_and_by_what(cli, docs):

@@ -1,6 +1,7 @@
 """GRBench as its papers report it: answered by graphscout over HTTP, judged, shown by domain and level, reported."""
 
 import json
+import shutil
 
 import pytest
 
@@ -12,7 +13,7 @@ ROWS = (
     {"qid": "0", "domain": "clubs", "level": "easy", "question": "Who leads the Choir?", "answer": "Ann"},
     {"qid": "1", "domain": "clubs", "level": "easy", "question": "Who is in the Boats?", "answer": "Cat"},
     {"qid": "2", "domain": "clubs", "level": "hard", "question": "Who is in the Choir?", "answer": "Ann, Dan"},
-    {"qid": "3", "domain": "legal", "level": "hard", "question": "How many are in Chess Club?", "answer": "2"},
+    {"qid": "3", "domain": "village", "level": "hard", "question": "How many are in Chess Club?", "answer": "2"},
 )
 CODE = "print(cypher(\"MATCH (p:person)--(c:club) WHERE c.name = '{}' RETURN DISTINCT p.name\"))"
 WRONG = "print(cypher('MATCH (p:persons) RETURN p'))"
@@ -71,7 +72,7 @@ def test_figures_4_to_6_and_table_5_by_domain_and_level(judged, home, cli):
     assert [(row["by"], row["n"]) for row in shown] == [
         ({"domain": "clubs", "level": "easy"}, 2),
         ({"domain": "clubs", "level": "hard"}, 1),
-        ({"domain": "legal", "level": "hard"}, 1),
+        ({"domain": "village", "level": "hard"}, 1),
     ]
     means = [[row["measures"][name]["mean"] for name in names] for row in shown]
     assert means[0] == pytest.approx([0.5, (1 + 2 / 3) / 2, (1 + 2 / 3) / 2, 0.5])
@@ -89,3 +90,30 @@ def test_figures_4_to_6_and_table_5_by_domain_and_level(judged, home, cli):
     assert "What questions took" in page
     assert "33.3 %" in page  # two of six calls
     assert all(f'data-measure="{name}"' in page for name in names)  # the breakdowns can be switched to each
+
+
+def test_one_command_asks_the_questions_of_every_graph(clubs, home, cli):
+    """As GraphScout's figure 3 needs: ten graphs by their domains, one row of all, and rows by area."""
+    graphs = {"legal": "legal", "maple/Physics": "academic", "dblp": "academic"}
+    for place in graphs:
+        (home / "data" / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(clubs, home / "data" / place)
+    rows = [{"qid": str(qid), "domain": place, "question": "Who leads the Choir?", "answer": "Ann"}
+            for place in graphs for qid in range(2)]  # fmt: skip
+    (home / "all.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ("eval", "run", "data", "all.jsonl", "-m", "anchor", "--each", "domain", "-o", "run", "--json")
+    ran = cli(*command)
+    assert ran.code == 0, ran.err
+    [row] = ran.json
+    assert (row["run"], row["n"], row["missing"]) == ("3 runs", 6, 0)
+    runs = sorted(path.name for path in (home / "run").iterdir())
+    assert runs == ["dblp", "legal", "maple-Physics"]
+    shown = cli("eval", "show", *(home / "run" / name for name in runs), "--together", "--by", "area", "--json").json
+    assert {row["by"]["area"]: row["n"] for row in shown} == {"legal": 2, "academic": 4}
+    assert cli(*command, "--limit", "1").code == 2  # another run
+    shutil.rmtree(home / "data" / "legal")
+    for more, said in (((), "holds no graph 'legal'"), (("--each", "template"), "6 questions have no 'template'")):
+        ran = cli(*command[:-2], "other", *more, "-q")
+        assert ran.code == 2
+        assert said in ran.err
+    assert cli(*command[:-2], "other", "--where", "domain!=legal", "-q").code == 0

@@ -203,7 +203,7 @@ def test_generated_questions_are_apart_from_a_test_set_of_the_same_generator(boo
     part = gathered("train", count=40, avoid=file).parts[0]
     assert gathered("folder", count=40, avoid=tmp_path / "test").parts[0].avoided == part.avoided, "or of a collection"
     assert part.avoided > 0
-    forbidden = nodes_of_quiz(books, file)
+    forbidden = nodes_of_quiz(books, read_questions(file).examples)
     rows = {row["id"]: row for row in lines(tmp_path / "train" / "books" / "questions.jsonl")}
     for _, trajectory in collected_trajectories(tmp_path / "train"):
         row = rows[trajectory.question.id]

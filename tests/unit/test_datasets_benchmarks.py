@@ -1,6 +1,7 @@
 """Benchmarks in the forms in which they are published: STaRK, GRBench, the multi-hop three, OTT-QA."""
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -179,29 +180,90 @@ def test_notes_are_of_the_questions_that_are_asked(tmp_path, build):
     )
 
 
-def test_levels_are_told_by_the_order_of_templates(tmp_path):
-    folder = tmp_path / "biomedical"
-    folder.mkdir()
-    rows = [{"qid": qid, "question": "?", "answer": "x"} for qid in (0, 69, 70, 269)]
-    write_lines(folder / "data.json", *rows)
-    examples = by_id(read_questions(folder))
-    assert {key: (example.fields["template"], example.fields["level"]) for key, example in examples.items()} == {
-        "0": (0, "easy"),
-        "69": (6, "easy"),
-        "70": (7, "medium"),
-        "269": (26, "medium"),
-    }
-    assert examples["0"].fields["domain"] == "biomedical"
+# Read by hand in the headings of Graph-CoT's notebooks: a question of the published file, and its level.
+HEADINGS = {
+    ("amazon", 0): "easy",
+    ("amazon", 80): "medium",
+    ("amazon", 160): "hard",
+    ("biomedical", 69): "easy",
+    ("biomedical", 130): "medium",
+    ("biomedical", 140): "easy",
+    ("biomedical", 269): "medium",
+    ("dblp", 30): "medium",
+    ("dblp", 100): "easy",
+    ("dblp", 149): "medium",
+    ("goodreads", 89): "easy",
+    ("goodreads", 170): "medium",
+    ("goodreads", 239): "hard",
+    ("legal", 79): "medium",
+    ("legal", 80): "easy",
+    ("legal", 179): "hard",
+    ("maple/Physics", 69): "medium",
+    ("maple/Physics", 90): "medium",
+    ("maple/Physics", 109): "easy",
+    ("maple/Physics", 130): "hard",
+}
+# The same by the words of a template, as the notebooks spell it under the heading.
+WORDED = (
+    ("amazon", "What is the category of item", "easy"),
+    ("amazon", "How many items are in brand", "easy"),
+    ("amazon", "What is the exact matched item", "hard"),
+    ("biomedical", "How many compounds can be used to treat", "easy"),
+    ("biomedical", "How many diseases present the exact same symptoms", "medium"),
+    ("dblp", "How many papers cite the paper", "easy"),
+    ("dblp", "Which is the most cited paper by author", "easy"),
+    ("goodreads", "What book should be recommended", "hard"),
+    ("legal", "Who are the attorneys", "easy"),
+    ("legal", "Find a case which can support", "hard"),
+    ("maple", "Which is the most cited paper by author", "medium"),
+    ("maple", "How many papers did author", "easy"),
+    ("maple", "Who is the closest collaborator", "medium"),
+)
+SIZES = {"amazon": 200, "biomedical": 270, "dblp": 150, "goodreads": 240, "legal": 180}
+MAPLE = ("Biology", "Chemistry", "Materials_Science", "Medicine", "Physics")
+GRAPHS = {**SIZES, **{f"maple/{name}": 140 for name in MAPLE}}
+
+
+def test_levels_templates_and_areas_of_the_published_folders_and_of_one_file(tmp_path):
+    rows = []
+    for domain, size in GRAPHS.items():
+        (tmp_path / "published" / domain).mkdir(parents=True)
+        own = [{"qid": str(qid), "question": "?", "answer": "x"} for qid in range(size)]
+        write_lines(tmp_path / "published" / domain / "data.json", *own)
+        rows += [{"domain": domain, **row, "template": None, "level": None} for row in own]
+    whole = by_id(read_questions(tmp_path / "published"))
+    single = read_questions(write_lines(tmp_path / "all.jsonl", *rows)).examples
+    assert [(one.question.id, one.fields) for one in single] == [(key, one.fields) for key, one in whole.items()]
+    levels = Counter(example.fields["level"] for example in whole.values())
+    assert levels == {"easy": 700, "medium": 920, "hard": 120}
+    assert {place: whole[f"{place[0]}-{place[1]}"].fields["level"] for place in HEADINGS} == HEADINGS
+    assert whole["maple/Physics-139"].fields["template"] == 13
+    assert Counter(example.fields["area"] for example in whole.values()) == {
+        "academic": 850, "e-commerce": 200, "literature": 240, "healthcare": 270, "legal": 180,
+    }  # fmt: skip
+    for place in ("maple/Physics", "maple"):
+        examples = read_questions(tmp_path / "published" / place).examples
+        assert all(whole[one.question.id].fields == one.fields for one in examples if "/" in one.question.id)
+        assert Counter(one.fields["level"] for one in examples)["hard"] * 14 == len(examples)
+    shas = {read_questions(tmp_path / "published").sha256}
+    (tmp_path / "published" / "legal" / "data.json").write_text('{"qid": 0, "question": "?", "answer": "y"}\n')
+    assert read_questions(tmp_path / "published").sha256 not in shas  # no file is left out of it
 
 
 @pytest.mark.data
-def test_the_real_grbench_keeps_its_own_levels(data_folder):
+def test_the_real_grbench_has_the_levels_of_the_headings(data_folder):
     examples = read_questions(data_folder / "grbench").examples
     biomedical = [example for example in examples if example.fields["domain"] == "biomedical"]
     assert (len(examples), len(biomedical)) == (678, 113)
     assert sum(bool(example.fields["edges_complete"]) for example in biomedical) == 77
     easy = {example.fields["template"] for example in biomedical if example.fields["level"] == "easy"}
-    assert easy == set(range(7))
+    assert easy == {*range(7), 14, 15, 16}  # its own column calls 14 to 16 medium
+    for domain, words, level in WORDED:
+        said = [
+            one for one in examples if one.fields["domain"].startswith(domain) and one.question.text.startswith(words)
+        ]
+        assert said
+        assert {one.fields["level"] for one in said} == {level}, words
 
 
 # ------------------------------------------------------------------------------------------------- the multi-hop three

@@ -100,7 +100,8 @@ def test_what_is_not_recognised(tmp_path):
 def test_a_name_overrides_what_is_recognised(tmp_path):
     file = write_lines(tmp_path / "q.jsonl", {"qid": 1, "question": "?", "answer": "x"})
     assert read_questions(file).name == "grbench"
-    assert read_questions(file, dataset="jsonl").examples[0].fields == {"qid": 1, "answer": "x"}
+    (example,) = read_questions(file, dataset="jsonl").examples
+    assert (example.fields, example.gold.answers) == ({"qid": 1}, ("x",))
 
 
 def test_every_data_set_says_what_it_is():

@@ -191,7 +191,7 @@ def test_faithful_cuts_where_the_percentile_says_and_nowhere_else():
     said = ["ox ox.", "ox.", "cow.", "cow cow.", "pig.", "ox."]
     blocks = [Prose(text, BlockPlace(("A" if at < 3 else "B",))) for at, text in enumerate(said)]
     embedder = Axes("ox", "ox.", "cow", "cow.", "pig.")
-    found = list(prose_chunks(blocks, BuildConfig(faithful=True, tokens=16), embedder))
+    found = list(prose_chunks(blocks, BuildConfig(faithful=True, tokens=16, least_sentences=1), embedder))
     around = sentence_windows(said)
     vectors = embedder.embed(around, kind="document")
     alike = [float(a @ b) for a, b in zip(vectors, vectors[1:], strict=False)]
@@ -201,6 +201,14 @@ def test_faithful_cuts_where_the_percentile_says_and_nowhere_else():
         sum(len(text.split()) for text in said[start : start + size])
         for start, size in zip(np.cumsum([0, *sizes[:-1]]).tolist(), sizes, strict=True)
     ]
+
+
+def test_faithful_leaves_no_chunk_under_three_sentences_and_knows_no_headings_or_lengths():
+    said = ["ox ox.", "ox ox.", "ox.", "cow.", "cow cow.", "cow cow.", "cow.", "pig."]
+    blocks = [Prose(text, BlockPlace((f"Part {at}",))) for at, text in enumerate(said)]
+    found = list(prose_chunks(blocks, BuildConfig(faithful=True, tokens=16), Axes("ox", "ox.", "cow", "cow.", "pig.")))
+    # The percentile cuts between ox and cow, and before the pig, which alone is too little for a chunk.
+    assert [sum("ox" in word or "cow" in word or "pig" in word for word in one.text.split()) for one in found] == [5, 7]
 
 
 @pytest.mark.parametrize("embedder", [None, Axes("Slide", "says")])

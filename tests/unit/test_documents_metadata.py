@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fakes.embedder import WordEmbedder
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph import Graph
 from orienteer.ingest import (
@@ -33,8 +34,12 @@ CHUNK = {
 TABLE = {
     "title": "Winners",
     "description": "Who won when.",
+    "summary": "Nobody won twice.",
     "columns": [{"name": "Who", "description": "The winner", "format": "text"}],
-    "entities": [{"name": "Noor Vik", "details": "Won in 1990."}],
+    "entities": [
+        {"name": "Noor  Vik", "type": "person", "category": "named", "details": "Won in 1990."},
+        {"name": "victory", "type": "event", "category": "non-named", "details": ""},
+    ],
 }
 TEXT = "Ada Holm sails her ferry over the sound each night, {} as long as anyone remembers."
 
@@ -87,6 +92,12 @@ def test_metadata_stands_among_the_properties(folder, tmp_path):
     assert chunk["described_by"] == "scripted"
     assert table["topic"] == "Who won when."
     assert table["column_descriptions"] == ["Who: The winner (text)"]
+    assert table["summary"] == "Nobody won twice."
+    assert table["entities"] == ["Noor Vik", "victory"]
+    assert table["details"] == {"Noor Vik": "Won in 1990."}
+    assert table["entity_types"] == {"Noor Vik": "person", "victory": "event"}
+    assert table["entity_categories"] == {"Noor Vik": "named", "victory": "non-named"}
+    assert "entity_types" not in chunk
     assert len(scripted.asked) == 7
     assert (report.usage.calls, report.usage.tokens) == (7, 840)
 
@@ -191,6 +202,41 @@ def test_replies_outlive_their_process_and_are_shared(tmp_path):
     assert first.get(asked["c"]) is None
     assert ReplyCache(tmp_path).get(asked["b"]) == "β"
     assert ReplyCache(tmp_path).get(ChatRequest.of("m", asked["a"].messages, schema=TABLE_SCHEMA)) is None
+
+
+def test_summaries_are_measured_against_topics_and_descriptions_against_one_another_but_join_nothing(tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    topics = {f"passage {at}": f"{word} sails" for at, word in enumerate(("ada", "noor", "zoe"))}
+    summaries = {f"heat {at}": f"{word} sails first" for at, word in enumerate(("ada", "kai"))}
+    for at, word in enumerate(topics):
+        (folder / f"p{at}.txt").write_text(f"This is {word}, and it says enough to be asked about by anyone.")
+    for at, word in enumerate(summaries):
+        (folder / f"t{at}.csv").write_text(f"Who,What,Where\na,{word},b\nc,{word},d\ne,{word},f\n")
+
+    def answer(messages):
+        said = messages[1].content
+        if "columns" not in messages[0].content:
+            return json.dumps({**CHUNK, "topic": next(topics[word] for word in topics if word in said)})
+        word = next(word for word in summaries if word in said)
+        return json.dumps({**TABLE, "description": f"results of {word}", "summary": summaries[word]})
+
+    embedder = WordEmbedder(dimension=512)
+    report = build_graph(
+        [folder], tmp_path / "graph", model=Scripted(answer).model, embedder=embedder, cache=tmp_path / "cache"
+    )
+
+    def mean(first, second):
+        one, other = (embedder.embed(texts, kind="document") for texts in (first, second))
+        return pytest.approx(float((one @ other.T).mean()), abs=1e-3)
+
+    means = report.similarity["means"]
+    assert means["table-chunk"]["summary"] == mean([*summaries.values()], [*topics.values()])
+    assert means["table-table"]["description"] == mean(["results of heat 0"], ["results of heat 1"])
+    assert {"summary", "title"} <= report.similarity["correlations"]["table-chunk"].keys()
+    assert not {"summary", "description"} & {
+        name for thresholds in report.similarity["thresholds"].values() for name in thresholds
+    }
 
 
 def test_documents_and_short_texts_are_not_asked_about():

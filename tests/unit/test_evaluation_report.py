@@ -352,8 +352,8 @@ def test_reanchoring_and_breadth_alone(names, expected):
 def test_tool_use_by_outcome_and_evidence_are_those_counted_by_hand(report, tmp_path):
     search, along = step(("search_in_graph", "{}", ["x"])), step(("follow", "{}", ["a"]))
     by_result = {
-        (0, "ark"): (trajectory(search), trajectory(search, along)),
-        (1, "ark"): (trajectory(search),),
+        (0, "ark"): (trajectory(search, selected=("x", "a")), trajectory(search, along, selected=("y",))),
+        (1, "ark"): (trajectory(search, selected=("a",)),),
         (2, "ark"): (),
     }
     lines = [
@@ -368,11 +368,33 @@ def test_tool_use_by_outcome_and_evidence_are_those_counted_by_hand(report, tmp_
     curve = counts.curve(material.columns[0])
     assert curve == pytest.approx([0.0, 0.5 / 3])
     page = report(run)
-    every, hit, miss = (cells for cells in page.part("tools") if cells[0].startswith("ark"))
+    every, hit, miss, of_hit, of_miss = (cells for cells in page.part("tools") if cells[0].startswith("ark"))
     assert every[1:3] == ["3", "1.33"]
     assert every[4:] == ["75 %", "67 %", "0 %", "0 %", "0 %", "0 %", "0 %"]
-    assert (hit[0], hit[1:3], hit[4:6]) == ("arkhit (Hit@5)", ["2", "1.5"], ["50 %", "0 %"])
-    assert (hit[7:9], miss[0], miss[1]) == (["50", "50"], "arkmiss", "1")
+    # The first agents of both questions find a gold node, although the second question is lost.
+    assert (hit[0], hit[1:3], hit[4:6]) == ("arkhit (Hit@5)", ["2", "1"], ["100 %", "0 %"])
+    assert (hit[7:9], miss[0], miss[1:3], miss[7:9]) == (["100", "0"], "arkmiss", ["1", "2"], ["0", "100"])
+    assert (of_hit[0], of_hit[1:3], of_hit[7:9]) == ("arkquestion: hit (Hit@5)", ["2", "1.5"], ["50", "50"])
+    assert (of_miss[0], of_miss[1:3], of_miss[7:9]) == ("arkquestion: miss", ["1", "1"], ["100", "0"])
+
+
+def test_success_of_a_trajectory_counts_only_candidates_as_its_questions_does(tmp_path):
+    search = step(("search_in_graph", "{}", ["x"]))
+    others = [f"x{number}" for number in range(5)]
+    hits = tuple(Ranked(id=one, type="review", name=one, score=1) for one in others)
+    hits += (Ranked(id="a", type="product", name="a", score=0),)
+    asked = line(0, method="ark").model_copy(update={"hits": hits})
+    chosen = (*others, "a")
+    for candidates, success in ((("product",), 1.0), (None, 0.0)):
+        run = make_run(
+            tmp_path / str(success),
+            asked,
+            trajectories={(0, "ark"): (trajectory(search, selected=chosen),)},
+            candidates=candidates,
+        )
+        counts = TrajectoryCounts()
+        counts.read(run, ReportMaterial([run], graph=None, measure=None, random_seed=0).columns)
+        assert [one.success for one in counts.calls[0]["q0"]] == [success]
 
 
 def test_gold_nodes_are_found_by_their_kind(build, tmp_path):

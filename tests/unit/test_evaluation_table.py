@@ -197,6 +197,28 @@ def test_runs_of_one_name_go_by_their_paths(tmp_path):
     assert [row.run for row in score_runs(runs[:1])] == ["run"]
 
 
+def test_runs_together_are_scored_as_the_one_run_of_all_their_lines(tmp_path):
+    halves = [
+        [line(1, ["a", "b1"], seconds=1.0, fields={"area": "academic"}), line(2, ["b1", "a"], method="dense")],
+        [line(3, ["b1", "x"], seconds=3.0), line(4, [], error="broke", fields={"area": "academic"})],
+    ]
+    runs = [
+        make_run(tmp_path / name, *half, candidates=candidates)
+        for name, half, candidates in zip(("one", "two"), halves, (("product",), None), strict=True)
+    ]
+    first, second = score_runs(runs, is_together=True)
+    assert (first.run, first.method, first.n, first.failed, first.missing) == ("2 runs", "bm25", 3, 1, 1)
+    assert (second.method, second.n, second.missing) == ("dense", 1, 3)
+    whole = make_run(tmp_path / "whole", *halves[0], *halves[1])
+    measures = ["Hit@1 (raw)", "MRR (raw)"]  # in the whole run everything may answer
+    assert [row.measures for row in score_runs(runs, measures=measures, is_together=True)] == [
+        row.measures for row in score_runs([whole], measures=measures)
+    ]
+    assert first.outside == 1  # by what may answer in its own run
+    by = {row.by["area"]: row.n for row in score_runs(runs, by=["area"], is_together=True) if row.method == "bm25"}
+    assert by == {"academic": 2, "-": 1}
+
+
 def test_values_are_ordered_whatever_they_say():
     values = ["-", "x", "nan", "10", "2", "inf", "NaN"]
     assert sorted(values, key=value_order) == ["2", "10", "inf", "NaN", "nan", "x", "-"]

@@ -16,7 +16,7 @@ from orienteer.graph.builder import GraphBuilder, Progress, RepeatedNode
 from orienteer.ingest import bounds, portable
 from orienteer.ingest.bounds import check_readable, memory_told
 from orienteer.ingest.formats.table import is_unicode, shown
-from orienteer.ingest.layouts import Layout, layouts_of
+from orienteer.ingest.layouts import Layout, layouts_of, refuse_untaken
 from orienteer.ingest.provenance import describe_import, settled
 from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, Tally, peak_bytes
 from orienteer.ingest.tables import mirror
@@ -81,6 +81,13 @@ class ImportOptions(Options):
     """A property of a database that rises whenever a node or an edge changes, for `update_database`."""
     language: str = "en"
     """The preferred language of RDF's names and texts."""
+    split: str = ""
+    """The split of a benchmark's tables that is read; all of them without one."""
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """Return the options that a layout may take, beside those about columns: those that a person gave."""
+        return {name: value for name, value in {"split": self.split}.items() if value}
 
 
 def import_graph(
@@ -265,7 +272,9 @@ class Importer:
         if open_layout is not None:
             self.layout = open_layout(self.columns, self.tally)
         elif not by_hand:
-            self.layout = recognize(sources, self.columns, self.tally, language=options.language)
+            self.layout = recognize(sources, self.columns, self.tally, options)
+        if by_hand or open_layout is not None:
+            refuse_untaken(options.chosen, (), "tables that are named, and for databases")
         if self.layout is not None:
             self.plan = ImportPlan(ignored=left_over(sources, self.layout.files))
         elif options.mapping is not None:
@@ -442,6 +451,7 @@ def written_options(options: ImportOptions) -> dict[str, Any]:
         "partial": list(options.partial),
         "strict": options.strict,
         "language": options.language if options.language != "en" else None,
+        **options.chosen,
     }
     return {name: value for name, value in written.items() if value}
 
@@ -453,10 +463,12 @@ OpenLayout = Callable[[Columns, Tally], Layout]
 """Opens a source that is not a file, given the roles of columns and a tally for dropped rows."""
 
 
-def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str = "en") -> Layout | None:
+def recognize(
+    sources: Sequence[Path], columns: Columns, tally: Tally, options: ImportOptions | None = None
+) -> Layout | None:
     """Return the layout of the only source, or None if it is read table by table.
 
-    Raises `BadInput` for a missing source, `BadOption` for an option about columns without meaning there.
+    Raises `BadInput` for a missing source, `BadOption` for an option without meaning there.
     """
     missing = next((source for source in sources if not source.exists()), None)
     if missing is not None:
@@ -464,38 +476,28 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
     unnamed = next((source for source in sources if not is_unicode(str(source))), None)
     if unnamed is not None:
         raise BadInput(f"{shown(unnamed)} has a name that is not UTF-8: rename it")
-    dump = portable.recognize(sources)
-    if dump is not None:
-        return dump
-    # Opening a graph needs none of them.
-    from orienteer.ingest.formats import graph_file, lightrag, msgraphrag, neo4j_admin
-    from orienteer.ingest.formats.rdf import files
+    options, name = options or ImportOptions(), ", ".join(map(str, sources[:SHOWN]))
+    fields = {"column": columns.roles, "private": columns.private, "explode": columns.explode}
+    own = [*options.chosen, *(option for option, value in fields.items() if value)]
+    layout: Layout | None = portable.recognize(sources)
+    if layout is None:
+        # Opening a graph needs none of them.
+        from orienteer.ingest.formats import graph_file, lightrag, msgraphrag, neo4j_admin
+        from orienteer.ingest.formats.rdf import files
 
-    # Roles of columns are for plain tables.
-    if len(sources) == 1 and not columns.roles:
-        knowledge: Layout | None = lightrag.recognize(sources[0], tally) or msgraphrag.recognize(sources[0], tally)
-        if knowledge is not None:
-            _check(sources[0], columns, takes_fields=False)
-            return knowledge
-    graph: Layout | None = graph_file.recognize(sources, columns, tally) or neo4j_admin.recognize(
-        sources, columns, tally
-    )
-    graph = graph or files.recognize(sources, columns, tally, language=language)
-    if graph is not None:
-        return graph
-    if len(sources) != 1:
-        return None
-    source = sources[0]
-    for known in layouts_of(source):
-        layout = known.graph(source, columns, tally)
+        # Roles of columns are for plain tables.
+        if len(sources) == 1 and not columns.roles:
+            layout = lightrag.recognize(sources[0], tally) or msgraphrag.recognize(sources[0], tally)
+            if layout is not None:
+                refuse_untaken(own, (), name)
+        layout = (
+            layout or graph_file.recognize(sources, columns, tally) or neo4j_admin.recognize(sources, columns, tally)
+        )
+        layout = layout or files.recognize(sources, columns, tally, language=options.language)
+    for known in layouts_of(sources[0]) if layout is None and len(sources) == 1 else ():
+        layout = known.graph(sources[0], columns, tally, **known.among(options.chosen))
         if layout is not None:
-            _check(source, columns, takes_fields=known.takes_fields)
+            refuse_untaken(own, known.takes, name)
             return layout
-    return None
-
-
-def _check(source: Path, columns: Columns, *, takes_fields: bool) -> None:
-    options = {"--column": columns.roles, "--private": columns.private, "--explode": columns.explode}
-    for option, value in options.items():
-        if value and not (takes_fields and option != "--column"):
-            raise BadOption(f"{option} has no meaning for {source}, whose fields are known: leave it out")
+    refuse_untaken(options.chosen, (), name)
+    return layout

@@ -5,11 +5,12 @@ Packages register layouts as entry points of the group `orienteer.layouts`, the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from orienteer.errors import BadOption
 from orienteer.ingest.formats.files import suffix
 from orienteer.plugins import load, refused, registered
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from orienteer.graph.builder import GraphBuilder
     from orienteer.ingest.documents.read.blocks import Document
     from orienteer.ingest.documents.read.files import File
-    from orienteer.ingest.report import Tally
-    from orienteer.ingest.tables.columns import Columns
     from orienteer.ingest.tables.labels import Labels
 
 PLAIN = frozenset([".csv", ".tsv", ".tab", ".psv"])
@@ -48,12 +47,16 @@ class KnownSource:
 class KnownLayout:
     """A layout: how its sources are recognised. Each function returns None for a source in another layout."""
 
-    graph: Callable[[Path, Columns, Tally], Layout | None]
-    """Opens a source as a graph."""
-    documents: Callable[[Path], KnownSource | None] | None = None
-    """Opens a source as documents; None for a layout that holds none."""
-    takes_fields: bool = False
-    """Whether --private and --explode choose among its fields."""
+    graph: Callable[..., Layout | None]
+    """Opens a source as a graph, of (source, columns, tally) and the options that it takes: `split="dev"`."""
+    documents: Callable[..., KnownSource | None] | None = None
+    """Opens a source as documents, of (source) and the same options; None for a layout that holds none."""
+    takes: frozenset[str] = frozenset()
+    """Options that choose among what its sources hold, by name: private, explode, or its own. Others are refused."""
+
+    def among(self, chosen: Mapping[str, str]) -> dict[str, str]:
+        """Return the options that it takes, of those that a person chose."""
+        return {name: value for name, value in chosen.items() if name in self.takes}
 
 
 def layouts_of(source: Path) -> Iterator[KnownLayout]:
@@ -65,3 +68,10 @@ def layouts_of(source: Path) -> Iterator[KnownLayout]:
             if not isinstance(known, KnownLayout):
                 raise refused("layouts", name, f"{known!r} is not a KnownLayout")
             yield known
+
+
+def refuse_untaken(given: Iterable[str], takes: Collection[str], source: str) -> None:
+    """Raise `BadOption` for an option that a source does not take: it would say nothing."""
+    for name in given:
+        if name not in takes:
+            raise BadOption(f"--{name} has no meaning for {source}: leave it out")

@@ -262,7 +262,7 @@ def selection_of(manifest: Described) -> Selection:
 
     options = manifest.provenance.get("options", {})
     try:
-        return Selection(**{name: tuple(options[name]) for name in Selection.model_fields if name in options})
+        return Selection(**{name: options[name] for name in Selection.model_fields if name in options})
     except (BadOption, TypeError) as error:
         raise damaged(Path(GENERATIONS, manifest.generation, MANIFEST), error) from error
 
@@ -364,13 +364,12 @@ def _is_stale_build(manifest: Described) -> bool:
     if not all(path.exists() for path in sources):
         return True
     try:
-        whole = None if selection.is_given else collection.recognize(sources)
+        whole = None if selection.is_given else collection.recognize(sources, selection.split)
         listed_files = whole.files if whole is not None else files.listing(sources, selection).files
-    # A graph opens without the extra that read its sources: then only its own files count.
     except MissingExtra:
-        # A graph opens without the extra that read its sources.
+        # A graph opens without the extra that read its sources: then only its own files count.
         return False
-    except BadInput:
+    except (BadInput, BadOption):
         # A build could not read what the folder holds now, so it has changed.
         return True
     # The sources are stored resolved, so that a file has the path of its stamp unless it is a link.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import pairwise, zip_longest
-from pathlib import Path
+from itertools import chain, pairwise, zip_longest
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from orienteer.agents.dialect import DIALECTS
@@ -78,18 +77,6 @@ class Difference(Record):
         return self.first_step is None and not self.only_first and not self.only_second and same_words
 
 
-def read_run(folder: Path) -> Iterator[Trajectory]:
-    """Yield the trajectories in the folder of a run (`eval run`). Raises `BadInput` for any other folder."""
-    file = folder / "trajectories.jsonl"
-    if not file.is_file():
-        raise BadInput(f"{folder} holds no run: name a folder that orienteer eval run wrote, or a file of trajectories")
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            yield from map(Trajectory.model_validate, json.loads(line)["trajectories"])
-        except (ValueError, KeyError) as error:
-            raise BadInput(f"{file}, line {number}, is not a question's trajectories: run it again") from error
-
-
 def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False) -> Iterator[CallReplay]:
     """Repeat each recorded call, in order, over the current graph and without the model.
 
@@ -102,17 +89,37 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
     Raises `BadInput` if the trajectory used tools that do not exist here.
     """
     with closing(_toolbox(trajectory, graph, trusts_limits=trusts_limits)) as toolbox:
-        for number, step in enumerate(trajectory.steps, 1):
-            recorded = {observed.call_id: observed for observed in step.observations}
-            for call in step.reply.message.tool_calls:
-                if call.id not in recorded or is_of_method(call) or recorded[call.id].error == NOT_RUN:
-                    continue
-                if recorded[call.id].error is None and _is_aside(call, toolbox.session):
-                    continue
-                toolbox.session.payment.goes_by_words = UNPAID in recorded[call.id].text
-                observation = toolbox.observe(call)
-                now = Observed.of(call, observation)
-                yield CallReplay(step=number, call=call, recorded=recorded[call.id], now=now)
+        yield from _replayed(trajectory, toolbox)
+
+
+def session_of(trajectory: Trajectory, graph: Graph) -> Session:
+    """Return the session that an agent ended with: what it selected, and why. Raises as `replay` does.
+
+    Only the calls that make the answer are repeated, unless one names a set that another one has saved.
+    """
+    with closing(_toolbox(trajectory, graph, trusts_limits=False)) as toolbox:
+        session = toolbox.session
+        written = (call.arguments for step in trajectory.steps for call in step.reply.message.tool_calls)
+        names_sets = session.saves_sets and any("@" in arguments for arguments in written)
+        needless = set() if names_sets else {spec.name for spec in toolbox.specs} - _ANSWERING
+        for _ in _replayed(trajectory, toolbox, needless):
+            pass
+    session.answer = [graph.arrays.row(node) for node in trajectory.selected]
+    return session
+
+
+def _replayed(trajectory: Trajectory, toolbox: Toolbox, needless: Collection[str] = ()) -> Iterator[CallReplay]:
+    for number, step in enumerate(trajectory.steps, 1):
+        recorded = {observed.call_id: observed for observed in step.observations}
+        for call in step.reply.message.tool_calls:
+            seen = recorded.get(call.id)
+            if seen is None or seen.error == NOT_RUN or call.name in needless or is_of_method(call):
+                continue
+            if seen.error is None and _is_aside(call, toolbox.session):
+                continue
+            toolbox.session.payment.goes_by_words = UNPAID in seen.text
+            now = Observed.of(call, toolbox.observe(call))
+            yield CallReplay(step=number, call=call, recorded=seen, now=now)
 
 
 def _is_aside(call: ToolCall, session: Session) -> bool:
@@ -222,14 +229,8 @@ def lint(trajectory: Trajectory) -> Lint:
 
 def together(lints: Iterable[Lint]) -> Lint:
     """Return the findings of several trajectories as one."""
-    parts = tuple(lints)
-    return Lint(
-        tuple(finding for part in parts for finding in part.findings),
-        sum(part.turns for part in parts),
-        sum(part.tokens for part in parts),
-        sum(part.turns_in_vain for part in parts),
-        sum(part.tokens_in_vain for part in parts),
-    )
+    findings, *counts = zip(Lint((), 0, 0, 0, 0), *lints, strict=True)
+    return Lint(tuple(chain.from_iterable(findings)), *map(sum, counts))
 
 
 # -------------------------------------------------------------------------------------------------------- replies
@@ -309,8 +310,8 @@ def _of_calls(trajectory: Trajectory) -> list[list[Finding | None]]:
         observed = {seen.call_id: seen for seen in step.observations}
         turn: list[Finding | None] = []
         for call in step.reply.message.tool_calls:
-            earlier = before.get(_key(call))
-            before[_key(call)] = (number, call.id)
+            earlier = before.get(key_of(call))
+            before[key_of(call)] = (number, call.id)
             found = _of_call(call, observed.get(call.id), number, earlier, step.elided)
             if found is None and call.id in observed and used.is_unused(number, call, observed[call.id]):
                 nodes = counted(len(observed[call.id].nodes), "node")
@@ -338,7 +339,7 @@ def _of_call(
     return Finding(kind="repeated", step=number, tool=call.name, why=why)
 
 
-def _key(call: ToolCall) -> tuple[str, str]:
+def key_of(call: ToolCall) -> tuple[str, str]:
     """Return a key for equal calls: blanks and the order of arguments make no difference."""
     value = json_object(call.arguments)
     return call.name, call.arguments if value is None else json.dumps(value, sort_keys=True)

@@ -41,13 +41,14 @@ from orienteer.records import Message, Question, Ranked, Result, Sampling, Stopp
 from orienteer.retrieval.graph_text import present, schema_lines
 from orienteer.tools.search import PLAIN
 from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox, open_compact, open_plain
+from orienteer.tools.toolbox import COMPACT, Toolbox, open_compact, open_plain
 
 Tools = Literal["all", "compact", "paper", "global-only", "no-query", "no-filters"]
 Fusion = Literal["vote", "order", "random"]
 Reranker = Callable[[Question, Sequence[Ranked]], Sequence[str]]
 """Takes a ranking and returns ids, best first. Ids that it makes up are dropped, those that it forgets are appended."""
-_Course = tuple[Trajectory, Session]
+Course = tuple[Trajectory, Session]
+"""What an agent did, and the session that it ended with."""
 _WAIT_SECONDS = 0.2
 _PAPER_PARAMETERS = {
     "paper": PLAIN,
@@ -133,6 +134,10 @@ class Ark:
             except BaseException:  # an interrupt, or a mistake of ours: nobody waits for the other agents' end
                 agreement.end()
                 raise
+        return self.fuse(question, courses, run)
+
+    def fuse(self, question: Question, courses: Sequence[Course], run: Run) -> Result:
+        """Return the ranking of what agents have chosen, each with its session, in the order of their numbers."""
         lists = [trajectory.selected for trajectory, _ in courses]
         reasons = {row: why for _, session in reversed(courses) for row, why in session.reasons.items()}
         fuse = {"vote": vote, "order": concatenate}.get(self.config.fusion)
@@ -150,7 +155,7 @@ class Ark:
         agent_notes += [f"agent {number}: {note}" for number, agent in enumerate(agents, 1) for note in agent.notes]
         # The names of the nodes are the answer of a model that has learnt to find nodes, and not to write.
         answered: dict[str, Any] = {}  # Any: fields of a result
-        if self._is_compact and hits:
+        if hits and any(agent.toolbox is not None and agent.toolbox.name == COMPACT for agent in agents):
             answer = ", ".join(hit.name for hit in hits)
             answered = {"answer": answer, "answer_kind": "entity" if len(hits) == 1 else "set"}
         return Result(
@@ -169,7 +174,7 @@ class Ark:
         """Return the trajectory without steps that an agent, numbered from 0, begins with."""
         return self._opening(question, number, random_seed, self._toolbox())
 
-    def _explore(self, question: Question, run: Run, number: int, agreement: _Agreement) -> _Course:
+    def _explore(self, question: Question, run: Run, number: int, agreement: _Agreement) -> Course:
         toolbox = self._toolbox()
         begun = self._opening(question, number, run.random_seed, toolbox)
         ending = ByFinish(toolbox.session, max_steps=self.config.max_steps, takes_last_set=not self.config.is_plain)
@@ -312,7 +317,7 @@ class _Agreement:
             return any(self._firsts.count(first) >= self._needed for first in set(self._firsts))
 
 
-def _result_of(future: Future[_Course]) -> _Course:
+def _result_of(future: Future[Course]) -> Course:
     """Return a thread's result, in short waits."""
     # A library (polars) may have the system resume a wait after an interrupt: one long wait would never notice it.
     while not future.done():

@@ -63,7 +63,9 @@ class FileChanges(NamedTuple):
 def file_changes(previous: Previous, sources: Sequence[Path], selection: Selection) -> FileChanges | None:
     """Return what became of the files of a graph; None where it takes a build to tell."""
     resolved = [source.resolve() for source in sources]
-    if resolved != previous.sources or (not selection.is_given and collection.recognize(resolved) is not None):
+    if resolved != previous.sources or not (
+        selection.is_given or collection.recognize(resolved, selection.split) is None
+    ):
         return None
     states = None if selection.is_given else file_states(resolved)
     if states is None or states.may_be_ignored or not all(map(is_unicode, states.by_path)):

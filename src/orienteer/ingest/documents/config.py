@@ -29,7 +29,8 @@ class BuildConfig(Options):
     percentile: float = Field(default=20.0, gt=0, lt=100)
     """Semantic chunking cuts where adjacent windows are no more alike than this percentile. SAGE, section 2.1.A."""
     least_sentences: int = Field(default=3, ge=1)
-    """A semantic chunk of fewer joins the neighbour that it is more like. SAGE's code; the paper has no such rule."""
+    """A semantic chunk of fewer joins the neighbour that it is more like. SAGE's code; the paper does not say so, but
+    its count of chunks is near only with it."""
     segment_rows: int = Field(default=10, ge=1)
     """Rows of a table segment at the most; fewer where they come to more than `tokens`. SAGE, section 2.1.A, has 5 to
     10."""
@@ -39,6 +40,8 @@ class BuildConfig(Options):
     """A longer cell of a table is cut off here, and the report says so."""
     tables: Literal["auto", "rows", "segments"] = "auto"
     """A table file is a collection, a document a row, or a table in segments; auto tells by its columns."""
+    lines: bool = False
+    """A line of a plain text file is a document, a passage: a corpus of a passage a line."""
     names: bool = True
     """Join chunks by titles that stand in texts and cells, and by rare names that they share."""
     name_share: float = Field(default=NAME_SHARE, gt=0, le=1)

@@ -74,7 +74,7 @@ class Intake:
         Raises `BadInput` if a source is not there.
         """
         is_chosen = listed is not None or self._selection.is_given or self._takes is not None
-        whole = None if is_chosen else collection.recognize(self.sources)
+        whole = None if is_chosen else collection.recognize(self.sources, self._selection.split)
         if whole is not None:
             for file in whole.files:
                 self._stamp(file, self._previous.unchanged(file) if self._previous is not None else None)

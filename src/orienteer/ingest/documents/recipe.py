@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from orienteer.errors import BadOption
 from orienteer.ingest.documents.config import BuildConfig, Chunking
 from orienteer.ingest.documents.previous import Previous
-from orienteer.ingest.documents.read.selection import Selection
+from orienteer.ingest.documents.read.selection import ALL, Selection
 from orienteer.ingest.extraction.by_model import Form
 
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder, LanguageModel
 
-NO_EMBEDDER = "without an embedder no vectors join chunks that are alike"
+NO_EMBEDDER = "without an embedder no vectors join chunks that are alike; --embedder minilm joins them"
 NO_STATEMENTS = (
     "without a model --extract finds no statements: its facts are the words between two names, or whole sentences"
 )
@@ -64,7 +64,7 @@ def settle(
     """
     if previous is not None:
         chunks, extract, config = chunks or previous.chunking, extract or previous.extract, config or previous.config
-        selection = selection if selection.is_given else previous.selection
+        selection = selection if selection != ALL else previous.selection
     notes = (*[NO_EMBEDDER] * (embedder is None), *[NO_STATEMENTS] * (extract is not None and model is None))
     is_faithful = config is not None and config.faithful and embedder is not None
     chunks = chunks or ("semantic" if is_faithful and extract is None else "tokens")

@@ -67,6 +67,8 @@ class BuildOptions(Options):
     """Patterns of the files that are read, as in a `.gitignore`; they win over it, and read what is hidden."""
     exclude: tuple[str, ...] = ()
     """Patterns of files and folders that are not read. An update goes on with those of its graph."""
+    split: str = ""
+    """The split that is read of a source with splits; an update goes on with that of its graph."""
     config: BuildConfig | None = None
     """Without one `BuildConfig()`; `BuildConfig.extracting()` where chunks are cut by tokens for extraction.
 
@@ -284,7 +286,7 @@ class _Build:
             options.chunks,
             options.extract,
             options.config,
-            Selection(include=options.include, exclude=options.exclude),
+            Selection(include=options.include, exclude=options.exclude, split=options.split),
             has_metadata=options.metadata,
             previous=previous,
             embedder=self._embedder,

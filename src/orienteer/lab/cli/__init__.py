@@ -16,6 +16,7 @@ COMMANDS = {
         "eval": "Compare methods on questions whose answers are known.",
         "eval run": "Ask every method every question and store the results; an interrupted run is continued.",
         "eval sweep": "Ask a method every question with each combination of option values, as one run.",
+        "eval fuse": "Fuse what the agents of a run selected in other ways, as a run of its own; no model is called.",
         "eval show": (
             "Print a row for each method: every measure with its interval, n, milliseconds, work "
             "done, failed tool calls."

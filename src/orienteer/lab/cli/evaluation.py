@@ -1,4 +1,4 @@
-"""Commands that measure: eval run, sweep, show, compare, report, judge."""
+"""Commands that measure: eval run, sweep, fuse, show, compare, report, judge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from orienteer.display import counted
-from orienteer.errors import BadOption, UsageError
+from orienteer.errors import BadInput, BadOption, UsageError
+from orienteer.lab.cli.quiz import QuestionFlags, SelectionFlags
 from orienteer.page.svg import figure, share
 from orienteer.serve.cli.arguments import (
     STANDARD,
@@ -66,27 +67,9 @@ ByMeasure = Annotated[str | None, typer.Option("--by-measure", "--measure", meta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFlags:
+class RunFlags(QuestionFlags):
     """The flags that choose the questions, and how they are asked."""
 
-    dataset: Annotated[
-        str | None,
-        typer.Option("--dataset", metavar="NAME", help="The data set of the questions, if it is not recognised."),
-    ] = None
-    split: Annotated[str | None, typer.Option("--split", metavar="S", help="The split of the data set.")] = None
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--where", metavar="FIELD=VALUE", help="Ask questions whose field fits: = != < <= > >=. Repeatable."
-        ),
-    ] = None
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            "--limit", metavar="N", help="Ask a random sample of N questions; a larger N includes the smaller sample."
-        ),
-    ] = None
-    random_seed: Seed = 0
     workers: Annotated[
         int | None,
         typer.Option("--workers", "-w", metavar="W", help="Questions at once. Default: 8 with a model, 1 without."),
@@ -97,21 +80,17 @@ class RunFlags:
         bool, typer.Option("--retry-failed", help="Ask the questions again that failed in an earlier attempt.")
     ] = False
     ray: RayAddress = None
+    each: Annotated[
+        str | None,
+        typer.Option("--each", metavar="FIELD", help="DIR holds a graph for each value of this field: a run of each."),
+    ] = None
 
     def config(self) -> RunConfig:
         """Return the configuration of a run."""
         from orienteer.lab.evaluation.running.runner import RunConfig
 
-        return RunConfig(
-            k=self.k,
-            random_seed=self.random_seed,
-            split=self.split,
-            where=tuple(self.where or ()),
-            limit=self.limit,
-            answers=self.answers,
-            workers=self.workers,
-            retry_failed=self.retry_failed,
-        )
+        values = {name: getattr(self, name) for name in RunConfig.model_fields}
+        return RunConfig(**{**values, "where": tuple(self.where or ())})
 
 
 def run(
@@ -154,6 +133,38 @@ def sweep(
     return _evaluate(out, directory, questions, methods, target, {}, model=model, flags=flags, budget=budget)
 
 
+def fuse(
+    out: Output,
+    path: RunFolder,
+    target: Target,
+    fusion: Annotated[
+        str, typer.Option("--fusion", metavar="F1,F2", help="How lists become one: vote, order, random.")
+    ] = "vote,order,random",
+    agents: Annotated[
+        str | None, typer.Option("--agents", metavar="N1,N2", help="Only the first N agents. Default: all.")
+    ] = None,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", metavar="DIR", help="The graph, if it is not here or next to the run.")
+    ] = None,
+) -> None:
+    """Fuse what the agents of a run selected in other ways, as a run of its own; no model is called."""
+    from orienteer.lab.evaluation.running.fusing import fuse
+    from orienteer.lab.evaluation.running.runs import graph_nearby
+    from orienteer.lab.evaluation.running.sweep import axes
+
+    [run] = _read(path)
+    opened = open_graph(graph, out) if graph is not None else graph_nearby([run])
+    if opened is None:
+        raise UsageError(f"the graph {run.manifest.graph} of this run is not here: name it with --graph")
+    values = axes([f"fusion={fusion}", *([f"agents={agents}"] if agents is not None else [])])
+    numbers = count(1)
+    with resumable(out, target), file_trouble("check the path, its permissions and the space left"):
+        left_out = fuse(run, opened, target, values, lambda _: out.progress("results", next(numbers)))
+    if left_out:
+        out.note(f"left out, with no agents of its own for these: {', '.join(left_out)}")
+    _show(out, _read(target))
+
+
 def show(
     out: Output,
     runs: Runs,
@@ -163,10 +174,21 @@ def show(
     published: Annotated[
         bool, typer.Option("--published", help="Add the published figures for these questions.")
     ] = False,
+    is_together: Annotated[
+        bool, typer.Option("--together", help="Take the runs as one: a row for each method over the questions of all.")
+    ] = False,
 ) -> None:
     """Print a row for each method: every measure with its interval, n, milliseconds, work done, failed tool calls."""
     stored = _read(*runs)
-    _show(out, stored, by=by or (), measures=measure or (), by_measure=by_measure, published=published)
+    _show(
+        out,
+        stored,
+        by=by or (),
+        measures=measure or (),
+        by_measure=by_measure,
+        published=published,
+        is_together=is_together,
+    )
 
 
 def compare(
@@ -174,12 +196,14 @@ def compare(
     runs: Runs,
     by_measure: ByMeasure = None,
     by: By = None,
-    random_seed: Seed = 0,
+    *,
+    asked: SelectionFlags,
 ) -> None:
     """Say whether the graph helped on these questions and by how much, then show the evidence."""
     from orienteer.lab.evaluation.scores.comparison import compare
 
-    comparison = compare(_read(*runs), measure=by_measure, by=by, random_seed=random_seed)
+    some = [asked.of(run) for run in _read(*runs)]
+    comparison = compare(some, measure=by_measure, by=by, random_seed=asked.random_seed)
     for note in comparison.notes:
         out.note(f"note: {note}")
     if out.as_json:
@@ -311,40 +335,57 @@ def _evaluate(
     flags: RunFlags,
     budget: BudgetFlags,
 ) -> int:
-    """Run, show the table, and return 1 if every question failed."""
-    from orienteer.lab.evaluation.datasets import read_questions
+    """Run, on each graph, show the table, and return 1 if every question failed."""
     from orienteer.lab.evaluation.running.runner import evaluate
-    from orienteer.lab.evaluation.running.sweep import notes_on, select
+    from orienteer.lab.evaluation.running.sweep import notes_on
 
-    configured, config = model.settings(), flags.config()
+    configured = model.settings()
     limits = budget.limits(configured)
-    graph = open_graph(directory, out)
-    with file_trouble("check the path and its permissions"):
-        question_set = read_questions(questions, dataset=flags.dataset, split=config.split, graph=graph)
-    examples = select(question_set.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
-    notes = notes_on(question_set, examples, graph)  # before anything is paid
-    for note in notes:
-        out.note(f"note: {note}")
-    with (
-        resumable(out, target),
-        file_trouble("check the path, its permissions and the space left"),
-        executor_at(flags.ray, configured) as executor,
-    ):
-        progress = evaluate(
-            graph,
-            question_set,
-            methods,
-            target,
-            config=config,
-            options=options,
-            budget=limits,
-            settings=configured,
-            progress=Ticker(out),
-            executor=executor,
+    parts = [(directory, flags, target)] if flags.each is None else list(_parts(directory, questions, target, flags))
+    shown, answered = list[str](), 0
+    for place, asked, run in parts:
+        graph = open_graph(place, out)
+        question_set, examples = asked.read(questions, graph)
+        notes = notes_on(question_set, examples, graph)  # before anything is paid
+        for note in notes:
+            out.note(f"note: {note}")
+        with (
+            resumable(out, run),
+            file_trouble("check the path, its permissions and the space left"),
+            executor_at(flags.ray, configured) as executor,
+        ):
+            progress = evaluate(
+                graph,
+                question_set,
+                methods,
+                run,
+                config=asked.config(),
+                options=options,
+                budget=limits,
+                settings=configured,
+                progress=Ticker(out),
+                executor=executor,
+            )
+        out.note(f"{progress.done:,} of {progress.total:,} results in {run}: {progress_line(progress)}")
+        shown, answered = [*shown, *notes], answered + progress.total - progress.failed
+    _show(out, _read(*(run for _, _, run in parts)), shown=shown, is_together=flags.each is not None)
+    return int(not answered)
+
+
+def _parts(directory: Path, questions: Path, target: Path, flags: RunFlags) -> Iterator[tuple[Path, RunFlags, Path]]:
+    """Yield the graph of each value of a field, with the flags for the questions about it, and their run."""
+    field = flags.each or ""
+    _, examples = replace(flags, limit=None).read(questions, None)  # which is of each graph
+    if without := [one.question.id for one in examples if not isinstance(one.fields.get(field), str)]:
+        raise BadOption(f"{counted(len(without), 'question')} have no {field!r} that names a graph: {without[0]!r}")
+    values = sorted({str(one.fields[field]) for one in examples})
+    if lost := [value for value in values if ".." in Path(value).parts or not (directory / value).exists()]:
+        raise BadInput(
+            f"{directory} holds no graph {lost[0]!r}: add it, or leave it out with --where {field}!={lost[0]}"
         )
-    out.note(f"{progress.done:,} of {progress.total:,} results in {target}: {progress_line(progress)}")
-    _show(out, _read(target), shown=notes)
-    return int(progress.failed == progress.total)
+    for value in values:
+        where = [*(flags.where or ()), f"{field}={value}"]
+        yield directory / value, replace(flags, where=where), target / value.replace("/", "-")
 
 
 def _show(
@@ -355,25 +396,27 @@ def _show(
     measures: Sequence[str] = (),
     by_measure: str | None = None,
     published: bool = False,
+    is_together: bool = False,
     shown: Sequence[str] = (),
 ) -> None:
     """Print the table, and all notes on it that were not shown before."""
+    from orienteer.lab.evaluation.scores.comparison import unlike
     from orienteer.lab.evaluation.scores.published import published_rows
     from orienteer.lab.evaluation.scores.scorer import cut_short
     from orienteer.lab.evaluation.scores.table import names_of, score_runs
 
-    table = score_runs(runs, measures=measures, by_measure=by_measure, by=by)
+    table = score_runs(runs, measures=measures, by_measure=by_measure, by=by, is_together=is_together)
     papers = [paper for run in runs for paper in published_rows(run.manifest)] if published else []
     papers = papers or list(published_rows(*(run.manifest for run in runs)) if published else ())
     papers = list({paper.model_dump_json(): paper for paper in papers}.values())
     if published and not papers:
         out.note("note: no published figures are known for these questions")
     for name, run in zip(names_of(runs), runs, strict=True):
-        shown_measures = [measure for row in table if row.run == name for measure in row.measures]
+        shown_measures = [measure for row in table if is_together or row.run == name for measure in row.measures]
         for note in [*run.manifest.notes, *cut_short(run, shown_measures)]:
             if note not in shown:
                 out.note(f"note: {name}: {note}")
-    for failure in _failures(runs):
+    for failure in [*(f"note: {note}" for note in (unlike(runs) if is_together else ())), *_failures(runs)]:
         out.note(failure)
     if not measures:
         # Which measure leads and why; run by run if the runs differ in that.
@@ -411,6 +454,7 @@ COMMANDS = {
         sweep,
         "eval sweep FOLDER questions.jsonl --method ark --set agents=1,3 --set max_steps=5,20 -o RUN",
     ),
+    "eval fuse": (fuse, "eval fuse RUN --fusion order,random -o FUSED"),
     "eval show": (show, "eval show RUN --by level"),
     "eval compare": (compare, "eval compare RUN --by-measure Hit@1"),
     "eval report": (report, "eval report RUN -o report.html"),

@@ -26,6 +26,9 @@ from orienteer.serve.cli.arguments import (
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
+    from orienteer.graph.store import Graph
+    from orienteer.lab.evaluation.examples import Example, QuestionSet
+    from orienteer.lab.evaluation.running.runs import StoredRun
     from orienteer.lab.quizzes.explore.exploration import ExploreConfig
     from orienteer.lab.quizzes.generator import Generated, Quiz
     from orienteer.lab.quizzes.kinds import QuizStatistics
@@ -41,13 +44,59 @@ JUDGED = ".judged.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionFlags:
+    """The flags that choose some of the questions that are there."""
+
+    split: Annotated[str | None, typer.Option("--split", metavar="S", help="The split of the data set.")] = None
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", metavar="FIELD=VALUE", help="Questions whose field fits: = != < <= > >=. Repeatable."),
+    ] = None
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="N", help="A random sample of N; a larger N includes the smaller sample."),
+    ] = None
+    random_seed: Annotated[
+        int, typer.Option("--random-seed", metavar="K", min=0, help="The seed of all random choices.")
+    ] = 0
+
+    def of(self, run: StoredRun) -> StoredRun:
+        """Return a run with these of its questions alone."""
+        from orienteer.lab.evaluation.running.sweep import select
+
+        where = [*(self.where or ()), *([f"split={self.split}"] if self.split else [])]
+        examples = select(run.examples, where=where, limit=self.limit, random_seed=self.random_seed)
+        ids = {example.question.id for example in examples}
+        return replace(run, examples=examples, lines=tuple(line for line in run.lines if line.id in ids))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionFlags(SelectionFlags):
+    """The flags that choose questions of a file or a data set."""
+
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", metavar="NAME", help="The data set of the questions, if it is not recognised."),
+    ] = None
+
+    def read(self, path: Path, graph: Graph | None) -> tuple[QuestionSet, tuple[Example, ...]]:
+        """Return the questions at a path, and those of them that are chosen."""
+        from orienteer.lab.evaluation.datasets import read_questions
+        from orienteer.lab.evaluation.running.sweep import select
+
+        with file_trouble("check the path and its permissions"):
+            found = read_questions(path, dataset=self.dataset, split=self.split, graph=graph)
+        where = self.where or ()
+        return found, select(found.examples, where=where, limit=self.limit, random_seed=self.random_seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QuizFlags:
     """The flags for the number of questions, and for their nodes."""
 
     count: Annotated[int, typer.Option("--number", "-n", metavar="N", min=1, help="Maximum number of questions.")] = 100
-    random_seed: Annotated[int, typer.Option(metavar="K", min=0, help="The same seed gives the same file.")] = 0
     avoid: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Do not use the nodes of the questions in this file.")
+        Path | None, typer.Option(metavar="FILE", help="Use no nodes of these questions, such as a data set's --split.")
     ] = None
 
 
@@ -130,6 +179,7 @@ def quiz(
     target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file of questions.")],
     *,
     flags: QuizFlags,
+    avoided: QuestionFlags,
     explorer: ExplorerFlags,
     budget: TotalBudgetFlags,
 ) -> None:
@@ -146,6 +196,8 @@ def quiz(
         raise UsageError(
             "--base-url, --quizzer, --tier, --workers and --budget-... need a model: name one with --model"
         )
+    if flags.avoid is None and avoided != QuestionFlags(random_seed=avoided.random_seed):
+        raise UsageError("--dataset, --split, --where and --limit are of questions to avoid: name these with --avoid")
     limits = budget.limits()
     # An error in the model, or a missing extra, is reported before the work begins.
     model = None
@@ -153,9 +205,10 @@ def quiz(
         model = open_priced_model(explorer.model, explorer.base_url, explorer.workers, limits)
     graph = open_graph(directory, out)
     _ = Cypher(graph)
-    avoid = frozenset[str]() if flags.avoid is None else nodes_of(graph, flags.avoid)
+    avoid = frozenset[str]() if flags.avoid is None else nodes_of(graph, avoided.read(flags.avoid, graph)[1])
+    seed = avoided.random_seed
     if model is None:
-        generated = generate_quiz(graph, flags.count, random_seed=flags.random_seed, avoid=avoid, progress=out.progress)
+        generated = generate_quiz(graph, flags.count, random_seed=seed, avoid=avoid, progress=out.progress)
     else:
         from orienteer.lab.quizzes.explore.exploration import explore
         from orienteer.llm import Allowance
@@ -165,8 +218,8 @@ def quiz(
                 graph,
                 flags.count,
                 model=model,
-                run=Allowance(limits, random_seed=flags.random_seed, reserve=0),
-                random_seed=flags.random_seed,
+                run=Allowance(limits, random_seed=seed, reserve=0),
+                random_seed=seed,
                 avoid=avoid,
                 progress=out.progress,
                 config=explorer.config(),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from itertools import groupby
+from collections.abc import Iterator
+from itertools import count, groupby, starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from orienteer.display import counted
-from orienteer.errors import BadInput
+from orienteer.errors import BadInput, nearest
 from orienteer.serve.cli.arguments import Directory, open_graph
 from orienteer.serve.cli.output import Output
 
@@ -20,24 +21,28 @@ if TYPE_CHECKING:
     from orienteer.records import Trajectory
 
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A file that ask --trace wrote, or - for standard input.")]
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A file that ask --trace wrote, - for standard input, a RUN, or RUN#QUESTION or RUN#QUESTION#METHOD.",
+    ),
+]
 
 
 def show(out: Output, file: File) -> None:
     """Print trajectories: every call, its observation, and the selected nodes."""
-    from orienteer.agents.traces import read
-
-    trajectories = read(file)
     if out.as_json:
-        out.json([trajectory.model_dump(mode="json") for trajectory in trajectories])
+        out.json([one.trajectory.model_dump(mode="json") | one.of for one in _traced(file)])
         return
-    for number, trajectory in enumerate(trajectories, 1):
+    for one in _traced(file):
+        trajectory = one.trajectory
         model = f", {trajectory.model}" if trajectory.model else ""
         usage = trajectory.usage
         spent = f", {counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}" if usage.calls else ""
-        out.print(f"{number}. {trajectory.question.text}")
+        out.print(f"{one.number}. {trajectory.question.text}")
         steps = counted(len(trajectory.steps), "step")
-        out.print(f"   {trajectory.method}{model}: {steps}{spent}, ended by {trajectory.stopped_by}")
+        out.print(f"   {one.title}{model}: {steps}{spent}, ended by {trajectory.stopped_by}")
         prompt = f"{trajectory.prompt}, version {trajectory.prompt_version}" if trajectory.prompt else None
         _print_values(
             out, ("prompt", prompt), ("read as", None if trajectory.reading is None else trajectory.reading.text)
@@ -64,33 +69,18 @@ def show(out: Output, file: File) -> None:
 
 def requests(out: Output, file: File) -> None:
     """Print every request to a model exactly as it was sent: messages, tools, sampling; --json has the whole bodies."""
-    from orienteer.agents.traces import read
     from orienteer.lab.replay import requests
 
-    sent = [
-        (number, trajectory, request)
-        for number, trajectory in enumerate(read(file), 1)
-        for request in requests(trajectory)
-    ]
-    if out.as_json:
-        out.json(
-            [
-                {
-                    "trajectory": number,
-                    "step": request.step,
-                    "refused": request.is_refused,
-                    "error": trajectory.steps[request.step - 1].error,
-                    "body": request.body(),
-                }
-                for number, trajectory, request in sent
-            ]
-        )
-        return
-    for number, trajectory, request in sent:
-        body = request.body()
-        error = trajectory.steps[request.step - 1].error
+    sent = [(one, request) for one in _traced(file) for request in requests(one.trajectory)]
+    bodies = []
+    for one, request in sent:
+        body, error = request.body(), one.trajectory.steps[request.step - 1].error
+        if out.as_json:
+            about = {"trajectory": one.number, "step": request.step, "refused": request.is_refused, "error": error}
+            bodies.append({**about, "body": body, **one.of})
+            continue
         ending = "; the server refused it" if request.is_refused else f"; it failed: {error}" if error else ""
-        out.print(f"== trajectory {number} ({trajectory.method}), step {request.step}{ending}")
+        out.print(f"== trajectory {one.number} ({one.title}), step {request.step}{ending}")
         tools = ", ".join(tool["function"]["name"] for tool in body.get("tools", ()))
         schema = json.dumps(body["response_format"]["json_schema"]["schema"]) if "response_format" in body else ""
         sampling = " ".join(f"{name}={value}" for name, value in body.items() if isinstance(value, int | float))
@@ -105,7 +95,9 @@ def requests(out: Output, file: File) -> None:
                 out.print(message["content"])
             for call in message.get("tool_calls", ()):
                 out.print(f"{call['id']}: {call['function']['name']} {call['function']['arguments']}")
-    if not sent:
+    if out.as_json:
+        out.json(bodies)
+    elif not sent:
         out.note("no model was called")
 
 
@@ -119,72 +111,83 @@ def replay(
     ] = False,
 ) -> int:
     """Run every recorded call again over a graph, without the model, and compare the observations."""
-    from orienteer.agents.traces import read
     from orienteer.lab.replay import replay
     from orienteer.tools.toolbox import lowered_limits
 
-    trajectories = read(file)
-    graph = open_graph(directory, out)
-    if not trust_limits:
-        for note in dict.fromkeys(note for trajectory in trajectories for note in lowered_limits(trajectory).notes):
-            out.note(f"{note} (--trust-limits uses the trace's)")
-    calls = [
-        (number, call)
-        for number, trajectory in enumerate(trajectories, 1)
-        for call in replay(trajectory, graph, trusts_limits=trust_limits)
-    ]
-    equal = sum(call.is_equal for _, call in calls)
+    graph, told = open_graph(directory, out), set[str]()
+    made, equal = Counter[str](), Counter[str]()
+    replayed: list[dict[str, object]] = []
+    for one in _traced(file):
+        for note in () if trust_limits else lowered_limits(one.trajectory).notes:
+            if note not in told:
+                out.note(f"{note} (--trust-limits uses the trace's)")
+            told.add(note)
+        for call in replay(one.trajectory, graph, trusts_limits=trust_limits):
+            made[one.method] += 1
+            equal[one.method] += call.is_equal
+            if out.as_json:
+                about = {"trajectory": one.number, "equal": call.is_equal, **one.of}
+                replayed.append(call.model_dump(mode="json") | about)
+            else:
+                _print_call(out, f"trajectory {one.number}{one.name and f' ({one.name})'}", call)
     if out.as_json:
-        replayed = [
-            {**call.model_dump(mode="json"), "trajectory": number, "equal": call.is_equal} for number, call in calls
-        ]
-        out.json({"calls": len(calls), "equal": equal, "replayed": replayed})
+        out.json({"calls": made.total(), "equal": equal.total(), "replayed": replayed})
     else:
-        for number, call in calls:
-            _print_call(out, number, call)
-        out.print(f"{equal} of {len(calls)} observations are equal")
-    return int(equal < len(calls))
+        for method in filter(None, made):
+            out.print(f"{method}: {equal[method]} of {made[method]}")
+        out.print(f"{equal.total()} of {made.total()} observations are equal")
+    return int(equal < made)
 
 
 def diff(out: Output, first: File, second: File) -> int:
     """Compare two traces, trajectory by trajectory: where they differ, and what each selected."""
-    from orienteer.agents.traces import read
     from orienteer.lab.replay import diff
 
-    differences = diff(read(first), read(second))
+    ours, theirs = sides = dict[str, list[_Traced]](), dict[str, list[_Traced]]()
+    for side, source in zip(sides, (first, second), strict=True):
+        for one in _traced(source):
+            side.setdefault(one.key, []).append(one)
+    both = [key for key in ours if key in theirs]
+    alike = [key for key in both if len(ours[key]) == len(theirs[key])] or both[:1]  # of which `diff` says so
+    if not alike:
+        raise BadInput(f"{first} and {second} have no question and method in common: name a result of each")
+    if odd := [key for key in {**ours, **theirs} if key not in alike]:
+        out.note(f"not compared, for one has none or other numbers of agents: {len(odd):,} results, {odd[0]} first")
+    compared: list[tuple[_Traced, Difference]] = []
+    for key in alike:
+        trajectories = ([one.trajectory for one in side[key]] for side in sides)
+        compared += zip(ours[key], diff(*trajectories), strict=True)
     if out.as_json:
-        out.json([{**part.model_dump(mode="json"), "equal": part.is_empty} for part in differences])
+        out.json([part.model_dump(mode="json") | {"equal": part.is_empty, **one.of} for one, part in compared])
     else:
-        for number, difference in enumerate(differences, 1):
-            _print_difference(out, number, difference)
-    return int(not all(difference.is_empty for difference in differences))
+        for number, (one, difference) in enumerate(compared, 1):
+            _print_difference(out, f"{number}. {one.name and f'{one.name}: '}", difference)
+    return int(bool(odd) or not all(difference.is_empty for _, difference in compared))
 
 
-def lint(
-    out: Output,
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A file that ask --trace wrote, - for standard input, or a run.")
-    ],
-) -> None:
+def lint(out: Output, file: File) -> None:
     """Print the causes of lost turns: failed calls, repeated calls, unused results, cut replies, empty answers."""
     from orienteer.lab.replay import lint, together
 
-    trajectories = _read(file)
-    lints = [lint(trajectory) for trajectory in trajectories]
-    total = together(lints)
+    # Of a run those of agents: methods without a model have nothing to lint.
+    traced = (one for one in _traced(file) if not one.name or one.trajectory.model is not None)
+    lints = [(one, lint(one.trajectory)) for one in traced]
+    if not lints:
+        raise BadInput(f"no agent has a trajectory in the run {file}: methods without a model have nothing to lint")
+    total = together(part for _, part in lints)
     if out.as_json:
         found = [
-            {"trajectory": number, **finding.model_dump(mode="json")}
-            for number, part in enumerate(lints, 1)
+            {"trajectory": one.number, **finding.model_dump(mode="json"), **one.of}
+            for one, part in lints
             for finding in part.findings
         ]
         counts = {name: value for name, value in total._asdict().items() if name != "findings"}
         out.json({"trajectories": len(lints), **counts, "findings": found})
         return
-    for number, (trajectory, part) in enumerate(zip(trajectories, lints, strict=True), 1):
+    for one, part in lints:
         if part.findings:
-            out.print(f"{number}. {trajectory.question.text}")
-            out.print(f"   {trajectory.method}: {_in_vain(part)}")
+            out.print(f"{one.number}. {one.trajectory.question.text}")
+            out.print(f"   {one.title}: {_in_vain(part)}")
             for _, alike in groupby(part.findings, key=lambda finding: (finding.step, finding.kind, finding.tool)):
                 finding, *more = alike
                 turn = "" if finding.step is None else f"{finding.step}. "
@@ -204,17 +207,55 @@ def lint(
         out.print(f"   {kind} {counts_by_cause.total():,}: {causes}")
 
 
-def _read(file: Path) -> tuple[Trajectory, ...]:
-    """Return the trajectories of a file, or those of the agents in the folder of a run. Raises `BadInput`."""
-    from orienteer.agents.traces import read
-    from orienteer.lab.replay import read_run
+class _Traced(NamedTuple):
+    """A trajectory of a file or a run."""
 
-    if not file.is_dir():
-        return read(file)
-    trajectories = tuple(trajectory for trajectory in read_run(file) if trajectory.model is not None)
-    if not trajectories:
-        raise BadInput(f"no agent has a trajectory in the run {file}: methods without a model have nothing to lint")
-    return trajectories
+    number: int
+    """From 1."""
+    trajectory: Trajectory
+    method: str = ""
+    """As the run names it; this and the next are empty for a file."""
+    name: str = ""
+    """QUESTION#METHOD."""
+    key: str = ""
+    """The part of the name that was not asked for: by it two runs are compared."""
+
+    @property
+    def title(self) -> str:
+        return self.name or self.trajectory.method
+
+    @property
+    def of(self) -> dict[str, str]:
+        """Return what JSON says of a run's trajectory besides."""
+        return {"result": self.name} if self.name else {}
+
+
+def _traced(source: str) -> Iterator[_Traced]:
+    """Yield the trajectories of a file, a RUN, RUN#QUESTION or RUN#QUESTION#METHOD. Raises `BadInput`."""
+    from orienteer.agents.traces import read
+    from orienteer.lab.evaluation.running.runs import MANIFEST, TRAJECTORIES, read_run
+
+    # Paths, ids and labels may hold the sign themselves.
+    splits = [(source, ""), *((source[:at], source[at + 1 :]) for at, sign in enumerate(source) if sign == "#")]
+    path, wanted = next(((Path(path), rest) for path, rest in splits if Path(path).exists()), (Path(source), ""))
+    if path.name == TRAJECTORIES and (path.parent / MANIFEST).exists():
+        path = path.parent
+    if not path.is_dir():
+        yield from starmap(_Traced, enumerate(read(Path(source)), 1))
+        return
+    run, numbers = read_run(path), count(1)
+    for question, method, trajectories in run.trajectories():
+        name = f"{question}#{method}"
+        if wanted in ("", question, name):
+            yield from (_Traced(next(numbers), one, method, name, name.removeprefix(wanted)) for one in trajectories)
+    if next(numbers) > 1:
+        return
+    names = {line.id for line in run.lines} | {f"{line.id}#{line.method}" for line in run.lines}
+    if not wanted or wanted in names:
+        raise BadInput(f"{source} has no trajectory: its methods record none")
+    near = nearest(wanted, names) or sorted({line.id for line in run.lines})[:5]
+    what = f"name one that it has, such as {', '.join(near)}" if near else "it has no result yet"
+    raise BadInput(f"{path} has no {wanted!r}: {what}")
 
 
 def _print_values(out: Output, *labelled: tuple[str, str | None]) -> None:
@@ -229,21 +270,21 @@ def _in_vain(part: Lint) -> str:
     return f"{turns}, {part.tokens_in_vain:,} of {counted(part.tokens, 'token')}" if part.tokens else turns
 
 
-def _print_call(out: Output, number: int, replayed: CallReplay) -> None:
+def _print_call(out: Output, place: str, replayed: CallReplay) -> None:
     if replayed.is_equal:
-        out.note(f"equal: trajectory {number}, step {replayed.step}, {replayed.call.name}")
+        out.note(f"equal: {place}, step {replayed.step}, {replayed.call.name}")
         return
-    out.print(f"differs: trajectory {number}, step {replayed.step}, {replayed.call.name} {replayed.call.arguments}")
+    out.print(f"differs: {place}, step {replayed.step}, {replayed.call.name} {replayed.call.arguments}")
     for sign, observation in (("-", replayed.recorded), ("+", replayed.now)):
         for line in observation.text.splitlines():
             out.print(f"    {sign} {line}")
 
 
-def _print_difference(out: Output, number: int, difference: Difference) -> None:
+def _print_difference(out: Output, place: str, difference: Difference) -> None:
     if difference.is_empty:
-        out.print(f"{number}. equal")
+        out.print(f"{place}equal")
         return
-    out.print(f"{number}. {' / '.join(dict.fromkeys(difference.questions))}")
+    out.print(f"{place}{' / '.join(dict.fromkeys(difference.questions))}")
     (steps, other_steps), (ending, other_ending) = difference.steps, difference.stopped_by
     out.print(f"   steps: {steps} and {other_steps}; ended by {ending} and {other_ending}")
     if difference.first_step is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,6 +10,7 @@ import typer
 
 from orienteer.display import counted
 from orienteer.errors import BadInput, UsageError
+from orienteer.lab.cli.quiz import QuestionFlags
 from orienteer.serve.cli.arguments import (
     BudgetFlags,
     Force,
@@ -59,8 +60,11 @@ class CollectFlags:
     """The flags of a collection."""
 
     samples: Annotated[
-        int, typer.Option("--samples", "-n", metavar="N", min=1, help="Trajectories for each question, of a model.")
+        int, typer.Option("--samples", "-n", metavar="N", min=1, help="Trajectories of each question, one an agent.")
     ] = 3
+    may_test: Annotated[
+        bool, typer.Option("--allow-test", help="Allow --split to be another than train, the default, and val.")
+    ] = False
     count: Annotated[
         int, typer.Option("--number", metavar="N", min=1, help="Questions that are generated for each graph.")
     ] = 1000
@@ -91,7 +95,6 @@ class CollectFlags:
             help="For anchor: share of episodes that begin with a wrong call, then corrected.",
         ),
     ] = 0.0
-    random_seed: Annotated[int, typer.Option(metavar="K", min=0, help="The seed of questions and episodes.")] = 0
     workers: Annotated[
         int | None, typer.Option("--workers", "-w", metavar="W", min=1, help="Questions at once, of a model.")
     ] = None
@@ -102,7 +105,7 @@ def collect(
     out: Output,
     sources: Annotated[
         list[Path],
-        typer.Argument(metavar="DIR", help="Graphs; after one, a file of questions; else they are generated."),
+        typer.Argument(metavar="DIR", help="Graphs; after one, questions or their data set; else they are generated."),
     ],
     teacher: Annotated[
         str, typer.Option("--teacher", metavar="METHOD", help="anchor, quiz (no model), or a method: 'ark agents=1'.")
@@ -113,6 +116,7 @@ def collect(
     ],
     *,
     model: ModelFlags,
+    asked: QuestionFlags,
     flags: CollectFlags,
     budget: BudgetFlags,
 ) -> None:
@@ -121,11 +125,13 @@ def collect(
     from orienteer.lab.training.collect import AGENTS, CollectConfig, collect as collected
 
     *directories, last = sources
-    questions = last if last.is_file() and last.suffix in (".jsonl", ".json", ".csv") else None
+    questions = last if _are_questions(last, asked, is_alone=not directories) else None
     if questions is None:
         directories = list(sources)
     if not directories:
         raise UsageError(f"{questions} is a file of questions: name the graph that they are about before it")
+    if questions is not None and questions.is_dir():
+        out.note(f"note: {questions} is read as questions, not as a graph")
     configured = model.settings()
     limits = budget.limits(configured)
     opened = None
@@ -134,16 +140,10 @@ def collect(
         opened = configured.open_model()
         limits.require_price(opened.name, opened.price)
     graphs = [open_graph(directory, out) for directory in directories]
-    config = CollectConfig(
-        teacher=teacher,
-        samples=flags.samples,
-        count=flags.count,
-        patterns=tuple(flags.patterns or ()),
-        rules=tuple(flags.rules or ()),
-        mistakes=flags.mistakes,
-        random_seed=flags.random_seed,
-        workers=flags.workers,
-    )
+    given = {name: value for some in (asked, flags) for name, value in asdict(some).items() if value is not None}
+    chosen = {field.name: given[field.name] for field in fields(CollectConfig) if field.name in given}
+    listed = {name: tuple(value) for name, value in chosen.items() if isinstance(value, list)}
+    config = CollectConfig(teacher=teacher, **{**chosen, **listed})
     with (
         file_trouble("name a folder that can be written with -o"),
         executor_at(flags.ray, configured) as executor,
@@ -161,6 +161,18 @@ def collect(
             executor=executor,
         )
     _report_collection(out, target, collection)
+
+
+def _are_questions(path: Path, asked: QuestionFlags, *, is_alone: bool) -> bool:
+    """Return whether the last path holds questions: a file by its suffix, and after a graph what is recognised."""
+    from orienteer.graph.format import is_graph
+    from orienteer.lab.evaluation.datasets import DATASETS
+
+    if path.is_file() and path.suffix in (".jsonl", ".json", ".csv"):
+        return True
+    if is_alone or is_graph(path) or not path.exists():
+        return False
+    return asked.dataset is not None or any(dataset.recognises(path) for dataset in DATASETS)
 
 
 def sft(
@@ -319,6 +331,8 @@ def _report_collection(out: Output, target: Path, collection: Collection) -> Non
         out.note(f"note: {counted(without, 'question')} without a trajectory: {why}")
     if failed := sum(part.failed for part in collection.parts):
         out.note(f"note: trajectories that are missing, for the model failed: {failed:,}; the same command asks again")
+    if collection.split:
+        out.note(f"note: asked were questions of the split {collection.split} alone")
     total = sum(part.trajectories for part in collection.parts)
     usage = collection.usage
     tokens = usage.prompt_tokens + usage.completion_tokens

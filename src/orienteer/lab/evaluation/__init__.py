@@ -16,6 +16,7 @@ __getattr__, __dir__, __all__ = face(
         "report.page": "by_node_property, length_of_text, script_of_name, UNSEEN as UNSEEN_TYPE, write_report",
         "report.payload": "packed as packed_texts, question_texts, TrajectoryPacker",
         "running.asker": "outcome_of, ReplyFolder, ResumableModel, Task as AskTask",
+        "running.fusing": "fuse as fuse_run",
         "running.runner": "evaluate, FAILURES as FAILURES_IN_A_ROW, NO_ANSWERS, RunConfig",
         "running.runs": (
             "by_method as lines_by_method, differences as manifest_differences, graph_hash, "
@@ -51,5 +52,6 @@ __getattr__, __dir__, __all__ = face(
         ),
         "scores.published": "published_rows, published_tables, STARK as STARK_GRAPHS",
         "scores.table": "score_runs, value_order",
+        "scores.verdicts": "gold_forms, sealed, verdict",
     },
 )

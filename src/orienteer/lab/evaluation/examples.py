@@ -22,6 +22,10 @@ class Gold(Record):
     answer_type: AnswerType | None = None
     evidence: tuple[str, ...] = ()
     """Texts that the answer rests on, if the benchmark gives texts instead of nodes."""
+    unanswerable: bool = False
+    """Whether the right answer is that there is none."""
+    sealed: tuple[str, ...] = ()
+    """Hashes of the forms of the answer, if the benchmark does not tell it (`verdicts.sealed`)."""
 
 
 class Example(Record):

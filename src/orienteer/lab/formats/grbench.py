@@ -3,7 +3,8 @@
 The file is read twice, a node at a time: once for the nodes, then for the edges, whose ends must be known. An edge
 is written at both of its nodes. If both call it the same (Hetionet's `Disease-downregulates-Gene`), cleaning stores it
 once. If each has its own name for it (`reference` and `cited_by`, `author` and `paper`), their edges show that the two
-names are one relation, and the name that comes first in the file is kept.
+names are one relation, and the name that comes first in the file is kept. Questions may say the other one as well: a
+paper *cites* its `reference`, for it is there that this is `cited_by`.
 """
 
 from __future__ import annotations
@@ -39,6 +40,15 @@ FIRST = re.compile(r'\s*\{\s*"[^"]+_nodes"\s*:\s*\{')
 CHUNK = 1 << 20
 # Edges of each of two types that need their reverse in the other before the two are one relation.
 INVERSE_PERCENT = 99
+# What GRBench's questions call types of its graphs besides; those of edges, in their direction.
+SAID = {
+    "author": ("written by", "researcher"),
+    "paper": ("academic work", "scholarly paper", "article"),
+    "publisher": ("published by",),
+    "venue": ("published in",),
+}
+# What a relation is called from its other end, where no node type says it.
+BACK = {"cited_by": ("cites",), "reference": ("reference of",)}
 SPACE = re.compile(r"[\s,]*")
 
 
@@ -65,8 +75,10 @@ class GrbenchGraph:
 
     def read(self, builder: GraphBuilder) -> Labels:
         """Read the graph into the builder, every relation once."""
+        labels, kinds = Labels(), set[str]()
         for entry in entries(self.file):
             builder.add_node(node_of_fields(entry.id, entry.type, entry.features))
+            kinds.add(entry.type)
         edges = (
             (entry.id, name, identifier(neighbor))
             for entry in entries(self.file)
@@ -86,10 +98,13 @@ class GrbenchGraph:
                     builder.edges.type[others] = first[0]
                     turned.add(second)
                     stays, gone = builder.edges.type_names[first[0]], builder.edges.type_names[second[0]]
+                    labels.add(stays, stays, BACK.get(gone, ()))
                     joined.append(f"{gone!r} is {stays!r} the other way round: both are stored as {stays!r}")
             self.tally.notes += joined
             mirror.clean(builder.edges, self.tally)
-        return Labels()
+        for name in {*kinds, *builder.edges.type_names}:
+            labels.add(name, name, SAID.get(name, ()))
+        return labels
 
 
 def recognize(source: Path, tally: Tally) -> GrbenchGraph | None:

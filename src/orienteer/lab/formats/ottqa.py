@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from orienteer.errors import BadInput
+from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.bounds import parsed
@@ -28,6 +28,8 @@ from orienteer.ingest.formats.files import opened_text, stem, whole_json
 from orienteer.ingest.formats.jsonl import parse
 from orienteer.ingest.formats.table import NODE_ROWS, refusing
 from orienteer.ingest.layouts import KnownLayout, KnownSource
+from orienteer.ingest.report import Tally
+from orienteer.ingest.tables.columns import Columns
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.plan import listing
 from orienteer.lab.formats.fields import node_of_fields
@@ -38,9 +40,11 @@ SEGMENT_ROWS = 10
 LEAST_ROWS = 5
 TABLE_COLUMNS = frozenset({"table_id", "title", "header", "rows"})
 PASSAGE_COLUMNS = frozenset({"link", "text"})
-# OTT-QA's own folders: a file a table.
+# OTT-QA's own folders: a file a table, of the table and of the passages that it links to; and which are of which split.
 TABLES, PASSAGES = "traindev_tables_tok", "traindev_request_tok"
 FOLDERS = ("", "data")
+IDS = "train_dev_test_table_ids.json"
+IDS_FOLDERS = ("", "released_data", "data")
 PREFIX = "/wiki/"
 
 
@@ -93,12 +97,18 @@ def segment_of(table_id: str, row: int, count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A folder of OTT-QA's tables and passages."""
+    """OTT-QA's tables and passages: in its own files, one of each for each table, or as a table of each."""
 
-    files: tuple[Path, ...]
-    """The two tables; with OTT-QA's own files all of them."""
-    folder: Path
-    is_official: bool
+    of_tables: tuple[Path, ...]
+    of_passages: tuple[Path, ...]
+    is_official: bool = True
+    of_splits: tuple[Path, ...] = ()
+    """The file that says which tables are read, where only a split is."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return all files that are read."""
+        return (*self.of_tables, *self.of_passages, *self.of_splits)
 
     def read(self, builder: GraphBuilder) -> Labels:
         """Read both into the builder; a passage that several tables link to is one node."""
@@ -112,10 +122,9 @@ class Tables:
     def passages(self) -> Iterator[tuple[str, str]]:
         """Yield link and text of each passage, each link once."""
         if self.is_official:
-            objects = (_object(path) for path in sorted((self.folder / PASSAGES).glob("*.json")))
-            pairs = (pair for passages in objects for pair in passages.items())
+            pairs = (pair for path in self.of_passages for pair in _object(path).items())
         else:
-            pairs = ((row["link"], row["text"]) for row in _rows(self.files[1]))
+            pairs = ((row["link"], row["text"]) for row in _rows(*self.of_passages))
         seen: set[str] = set()
         for link, text in pairs:
             if link not in seen:
@@ -124,27 +133,57 @@ class Tables:
 
     def tables(self) -> Iterator[WebTable]:
         """Yield the tables."""
-        if self.is_official:
-            for path in sorted((self.folder / TABLES).glob("*.json")):
+        for path in self.of_tables:
+            if self.is_official:
                 yield _table_of_object(_object(path), path)
-            return
-        for row in _rows(self.files[0]):
-            yield _table_of_row(row, self.files[0])
+            else:
+                yield from (_table_of_row(row, path) for row in _rows(path))
 
 
-def recognize(source: Path) -> Tables | None:
-    """Return OTT-QA's tables and passages if a folder has both, else None."""
+def recognize(source: Path, split: str = "") -> Tables | None:
+    """Return OTT-QA's tables and passages, all or those of a split, if a folder has both, else None.
+
+    Raises `BadOption` for an unknown split, `BadInput` if its files are not there.
+    """
     if not source.is_dir():
         return None
     for name in FOLDERS:
         folder = source / name
         if (folder / TABLES).is_dir() and (folder / PASSAGES).is_dir():
-            files = [path for part in (TABLES, PASSAGES) for path in sorted((folder / part).glob("*.json"))]
-            return Tables(tuple(files), folder, True)
-    tables, passages = _with_columns(source, TABLE_COLUMNS), _with_columns(source, PASSAGE_COLUMNS)
-    if len(tables) == 1 and len(passages) == 1:
-        return Tables((tables[0], passages[0]), source, False)
-    return None
+            tables, passages = (tuple(sorted((folder / part).glob("*.json"))) for part in (TABLES, PASSAGES))
+            return _of_split(Tables(tables, passages), source, split) if split else Tables(tables, passages)
+    tables, passages = (tuple(_with_columns(source, columns)) for columns in (TABLE_COLUMNS, PASSAGE_COLUMNS))
+    if len(tables) != 1 or len(passages) != 1:
+        return None
+    if split:
+        raise BadOption(
+            f"--split chooses among OTT-QA's own files, and {source} holds two tables of them: leave it out"
+        )
+    return Tables(tables, passages, is_official=False)
+
+
+def _of_split(every: Tables, source: Path, split: str) -> Tables:
+    """Return the tables of a split, by OTT-QA's list of them, and the passages that they link to."""
+    path = next((path for name in IDS_FOLDERS if (path := source / name / IDS).is_file()), None)
+    if path is None:
+        raise BadInput(
+            f"--split {split}: {source} has no released_data/{IDS}: name OTT-QA's whole folder, with its questions"
+        )
+    splits = _object(path)
+    if not isinstance(splits.get(split), list):
+        raise BadOption(f"{path} has no split {split!r}. There are: {', '.join(sorted(splits))}.")
+    ids = sorted(set(map(str, splits[split])))
+
+    def chosen(files: tuple[Path, ...]) -> tuple[Path, ...]:
+        named = {file.stem: file for file in files}
+        if missing := [name for name in ids if name not in named]:
+            raise BadInput(
+                f"{source}: {len(missing):,} of the {len(ids):,} tables of {split!r} have no file there (first: "
+                f"{missing[0]}): fetch OTT-QA's data again, which holds the tables of train and dev"
+            )
+        return tuple(map(named.__getitem__, ids))
+
+    return Tables(chosen(every.of_tables), chosen(every.of_passages), of_splits=(path,))
 
 
 def _with_columns(folder: Path, columns: frozenset[str]) -> list[Path]:
@@ -286,11 +325,13 @@ def texts(file: Path) -> list[str]:
     return read
 
 
-def documents(source: Path) -> KnownSource | None:
+def documents(source: Path, split: str = "") -> KnownSource | None:
     """Return the documents of a source: tables and passages, a corpus of passages, or long texts; None for others."""
-    tables = recognize(source)
+    tables = recognize(source, split)
     if tables is not None:
         return KnownSource(_files(tables.files, source), lambda: _tables_and_passages(tables))
+    if split:
+        return None
     passages = recognize_corpus(source)
     if passages is not None:
         return KnownSource(_files(passages.files, source), lambda: _passages(passages))
@@ -305,11 +346,11 @@ def _files(paths: tuple[Path, ...], source: Path) -> tuple[File, ...]:
 
 def _tables_and_passages(tables: Tables) -> Iterator[Document]:
     for link, text in tables.passages():
-        yield _document(link, title_of(link), text, tables.files[-1].name)
+        yield _document(link, title_of(link), text, tables.of_passages[-1].name)
     for table in tables.tables():
         # As SAGE's code cuts them, and as the gold segments of its questions are counted.
         blocks: list[Block] = [Grid(table.header, table.rows, caption=table.section, rest_joins=True)]
-        yield Document(table.id, table.title, blocks, tables.files[0].name)
+        yield Document(table.id, table.title, blocks, tables.of_tables[0].name)
 
 
 def _passages(corpus: Corpus) -> Iterator[Document]:
@@ -327,6 +368,8 @@ def _document(node_id: str, title: str, text: str, file: str) -> Document:
     return Document(node_id, title, [Prose(text)], file, is_whole=True, is_row=True, has_title=bool(title))
 
 
-LAYOUT = KnownLayout(
-    graph=lambda source, columns, tally: recognize(source) or recognize_corpus(source), documents=documents
-)
+def _opened(source: Path, columns: Columns, tally: Tally, split: str = "") -> Tables | Corpus | None:
+    return recognize(source, split) or (None if split else recognize_corpus(source))
+
+
+LAYOUT = KnownLayout(graph=_opened, documents=documents, takes=frozenset({"split"}))

@@ -251,4 +251,4 @@ def _opened(source: Path, columns: Columns, tally: Tally) -> StarkBase | None:
     return recognize(source, explode=columns.explode, private=columns.private) if source.is_dir() else None
 
 
-LAYOUT = KnownLayout(graph=_opened, takes_fields=True)
+LAYOUT = KnownLayout(graph=_opened, takes=frozenset({"private", "explode"}))

@@ -19,7 +19,6 @@ from pydantic import ValidationError
 from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.lab.evaluation.datasets import read_questions
 from orienteer.lab.evaluation.examples import CELLS, AnswerType, Cell, Example, QuizItem
 from orienteer.lab.evaluation.running.runs import graph_hash
 from orienteer.lab.quizzes.drawer import Drawer
@@ -198,13 +197,12 @@ def read_quiz(path: Path) -> tuple[QuizItem, ...]:
     return tuple(items.values())
 
 
-def nodes_of(graph: Graph, path: Path) -> frozenset[str]:
-    """Return the ids of nodes that questions of a file name, or that answer them. Raises `BadInput`, `BadOption`.
+def nodes_of(graph: Graph, examples: Iterable[Example]) -> frozenset[str]:
+    """Return the ids of nodes that questions name, or that answer them.
 
     Gold nodes and fields of ids are taken as they are. Names in the texts of answers and questions are looked up, the
     longest first, and every node of a name counts.
     """
-    examples = read_questions(path, graph=graph).examples
     return frozenset(node for example in examples for node in nodes_in(graph, example))
 
 

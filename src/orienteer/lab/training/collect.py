@@ -6,9 +6,9 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -18,16 +18,14 @@ from orienteer.errors import BadInput, BadOption, ModelError
 from orienteer.executors import Executor
 from orienteer.files import locked, read_lines, write_whole
 from orienteer.graph.store import Graph
-from orienteer.lab.evaluation.datasets import read_questions
-from orienteer.lab.evaluation.examples import Example, Gold, QuestionSet
+from orienteer.lab.evaluation.datasets import read_questions, read_taught
+from orienteer.lab.evaluation.examples import Example, QuestionSet
 from orienteer.lab.evaluation.running.runner import Progress as RunProgress, RunConfig, evaluate
-from orienteer.lab.evaluation.running.runs import RESULTS, StoredRun, failed_calls, graph_hash, read_run
-from orienteer.lab.evaluation.running.sweep import Variant, variants
-from orienteer.lab.evaluation.scores.measures import exact, set_f1
-from orienteer.lab.evaluation.scores.rewards import THRESHOLD, final_answer, node_reward
+from orienteer.lab.evaluation.running.runs import RESULTS, StoredRun, graph_hash, read_run
+from orienteer.lab.evaluation.running.sweep import Variant, select, variants
 from orienteer.lab.quizzes.questions import generate_questions
 from orienteer.lab.quizzes.quiz import as_lines, generate_quiz, nodes_in, nodes_of
-from orienteer.lab.training.episodes import AnchorTrail, Stage, quiz_program
+from orienteer.lab.training.episodes import AnchorTrail, Sample, Stage, quiz_program, rules_of
 from orienteer.llm.budget import Budget
 from orienteer.protocols import LanguageModel
 from orienteer.records import Record, Trajectory, Usage
@@ -51,10 +49,19 @@ class CollectConfig:
     teacher: str
     """`anchor`, `quiz`, or a method with its options: `ark agents=1`. `reader` asks its model every question."""
     samples: int = 3
-    """Times that a model is asked each question, each with a random seed of its own; each agent is a trajectory. 1 of a
-    teacher without a model."""
+    """Trajectories of each question by a model, each with a random seed of its own: of `ark` with three agents, 3 are
+    one question asked once. 1 of a teacher without a model."""
     count: int = 1000
     """Highest number of questions generated for each graph, if none are given."""
+    dataset: str | None = None
+    """Of the given questions, the data set if it is not recognised."""
+    split: str | None = None
+    """The split that is asked: `train` by default, where the questions have splits."""
+    may_test: bool = False
+    """Ask other splits than those that teach."""
+    where: tuple[str, ...] = ()
+    limit: int | None = None
+    """Of the given questions, those that meet conditions, and a sample of so many."""
     patterns: tuple[str, ...] = ()
     """Of generated questions; all by default."""
     rules: tuple[str, ...] = ()
@@ -84,26 +91,21 @@ def collect(
     process. Raises `BadInput` if the folder holds another collection, `BadOption` for an unknown teacher or rule,
     `ModelError` if the model failed one question after another.
     """
-    names = [graph.path.name for graph in graphs]
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise BadOption(f"two graphs are called {twice[0]!r}: their folders need names of their own")
-    rules_of(config.rules)
-    if questions is not None and len(graphs) > 1:
-        raise BadOption(f"the questions in {questions} are about one graph: collect over the others into other folders")
-    if config.mistakes and config.teacher != "anchor":
-        raise BadOption(f"mistakes are made for the teacher anchor alone: {config.teacher} makes its own")
-    has_model = config.teacher not in AGENTS
-    agent = config.teacher if has_model else AGENTS[config.teacher]
-    variant = _variant(agent, has_model, settings)
+    _check(config, [graph.path.name for graph in graphs], questions)
+    variant, has_model = _variant(config, settings), config.teacher not in AGENTS
+    asked, split = (None, None) if questions is None else _asked(questions, config)
     manifest = Collection(
         teacher=config.teacher,
-        agent=agent,
+        agent=AGENTS.get(config.teacher, config.teacher),
         model=model.name if has_model and model is not None else None,
         samples=config.samples if has_model else 1,
+        split=split,
+        where=config.where,
+        limit=config.limit,
         mistakes=config.mistakes,
         random_seed=config.random_seed,
         rules=config.rules,
-        questions_sha256=_sha256(questions),
+        questions_sha256=asked.sha256 if asked is not None else None,
         question_count=config.count if questions is None else None,
         patterns=config.patterns,
         avoid_sha256=_sha256(avoid),
@@ -134,16 +136,37 @@ def collect(
     return done
 
 
-def _variant(agent: str, has_model: bool, settings: Settings) -> Variant:
+def _check(config: CollectConfig, names: Sequence[str], questions: Path | None) -> None:
+    """Raise `BadOption` for settings that do not fit one another, or the graphs of these names."""
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise BadOption(f"two graphs are called {twice[0]!r}: their folders need names of their own")
+    if questions is not None and len(names) > 1:
+        raise BadOption(f"the questions in {questions} are about one graph: collect over the others into other folders")
+    if questions is None and (config.dataset, config.split, config.where, config.limit) != (None, None, (), None):
+        raise BadOption("dataset, split, where and limit choose given questions: name these after the graph")
+    rules_of(config.rules)
+    if config.mistakes and config.teacher != "anchor":
+        raise BadOption(f"mistakes are made for the teacher anchor alone: {config.teacher} makes its own")
+
+
+def _variant(config: CollectConfig, settings: Settings) -> Variant:
     """Return the method that plays the episodes. Raises `BadOption` for one that does not ask its model always."""
+    agent = AGENTS.get(config.teacher, config.teacher)
     [variant] = variants([agent], settings=settings)
     if variant.method.name == READER:
         if variant.options.get("check", "always") != "always":
             raise BadOption(f"{agent!r} asks its model some questions only: leave check out, or set {_ALWAYS}")
         own = " ".join([READER, _ALWAYS, *agent.split(maxsplit=1)[1:]])
         [variant] = variants([own], settings=settings)
-    if has_model and not variant.method.asks_model:
+    if config.teacher in AGENTS:
+        return variant
+    if not variant.method.asks_model:
         raise BadOption(f"{variant.label!r} calls no model: teachers without one are {', '.join(AGENTS)}")
+    if config.samples % variant.agents:
+        raise BadOption(
+            f"{config.samples} samples do not fit {variant.agents} agents, each of which gives one trajectory: "
+            f"set samples to a multiple of {variant.agents}, or the teacher's option agents=1"
+        )
     return variant
 
 
@@ -177,17 +200,13 @@ class _Collector:
                     graph, config.count, random_seed=config.random_seed, patterns=config.patterns
                 ).items
             write_whole(generated, as_lines(made))
-        found = read_questions(self.questions or generated, graph=graph).examples
+        given = self.questions
+        found = (_asked(given, config, graph)[0] if given else read_questions(generated, graph=graph)).examples
         kept = list(found)
         if self.avoid is not None:
-            files = _files_of(self.avoid)
-            nodes = frozenset[str]().union(*(nodes_of(graph, file) for file in files))
-            texts = {_folded(example) for file in files for example in read_questions(file, graph=graph).examples}
-            kept = [
-                example
-                for example in found
-                if _folded(example) not in texts and nodes.isdisjoint(nodes_in(graph, example))
-            ]
+            avoid = [one for file in _files_of(self.avoid) for one in read_questions(file, graph=graph).examples]
+            nodes, texts = nodes_of(graph, avoid), set(map(_folded, avoid))
+            kept = [one for one in found if _folded(one) not in texts and nodes.isdisjoint(nodes_in(graph, one))]
         if not kept:
             raise BadInput(
                 f"none of the {len(found):,} questions about {graph.path.name} may be asked: all are avoided"
@@ -200,7 +219,7 @@ class _Collector:
         else:
             taught, usage, errors = self._paid(graph, asked, place)
             answered = [trajectory for trajectory in taught if trajectory.stopped_by != "error"]
-            taught, failed = answered, config.samples * len(asked.examples) * self.variant.agents - len(answered)
+            taught, failed = answered, config.samples * len(asked.examples) - len(answered)
             if self._reads:  # a question whose line was not believed has no trajectory, and is not asked again
                 failed = len(errors)
             if failed and not taught:
@@ -239,12 +258,13 @@ class _Collector:
         return self.variant.method.name == READER
 
     def _paid(self, graph: Graph, asked: QuestionSet, place: Path) -> tuple[list[Trajectory], Usage, list[str]]:
-        """Return the trajectories of a teacher with a model, from a run for each sample, what they took, and errors."""
+        """Return the trajectories of a teacher with a model, from a run for each round, what they took, and errors."""
         taught, usage, errors, config = list[Trajectory](), Usage(), list[str](), self.config
-        total = config.samples * len(asked.examples)
+        runs = config.samples // self.variant.agents
+        total = runs * len(asked.examples)
         questions = {example.question.id: example.question for example in asked.examples}
         places = {question: place for place, question in enumerate(questions)}
-        for number in range(config.samples):
+        for number in range(runs):
             run = place / f"run-{number + 1}"
 
             def report(so_far: RunProgress, before: int = number * len(asked.examples)) -> None:
@@ -255,7 +275,7 @@ class _Collector:
                 asked,
                 [self.variant.label],
                 run,
-                # Agents of one sample have seeds one after another, so samples must lie that far apart.
+                # Agents of one round have seeds one after another, so rounds must lie that far apart.
                 config=RunConfig(
                     random_seed=config.random_seed + number * self.variant.agents,
                     workers=config.workers,
@@ -366,14 +386,16 @@ def _files_of(questions: Path) -> list[Path]:
 
 
 def _sha256(questions: Path | None) -> str | None:
-    """Return the hash of questions: of a file's bytes, else the one that the reader of a data set gives."""
-    if questions is None:
-        return None
-    hashes = [
-        hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else read_questions(file).sha256
-        for file in _files_of(questions)
-    ]
-    return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
+    """Return the hash of questions, as the reader of their data set gives it."""
+    hashes = [read_questions(file).sha256 for file in (_files_of(questions) if questions is not None else ())]
+    return hashlib.sha256("".join(hashes).encode()).hexdigest() if len(hashes) > 1 else next(iter(hashes), None)
+
+
+def _asked(path: Path, config: CollectConfig, graph: Graph | None = None) -> tuple[QuestionSet, str | None]:
+    """Return the questions that a student may learn from, of these the chosen ones, and their split."""
+    found, split = read_taught(path, dataset=config.dataset, split=config.split, may_test=config.may_test, graph=graph)
+    examples = select(found.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
+    return replace(found, examples=examples), split
 
 
 # A collection: a teacher's trajectories over the questions of some graphs, in a folder.
@@ -424,6 +446,10 @@ class Collection(Record):
     model: str | None = None
     samples: int
     """Trajectories for each question."""
+    split: str | None = None
+    where: tuple[str, ...] = ()
+    limit: int | None = None
+    """Of the given questions, those that were chosen."""
     mistakes: float = 0.0
     random_seed: int
     rules: tuple[str, ...] = ()
@@ -481,6 +507,17 @@ def trajectories(*paths: Path, graphs: tuple[str, ...] = ()) -> Iterator[tuple[s
             yield from ((name, trajectory) for trajectory in traces.read(file))
 
 
+def splits_of(paths: Sequence[Path]) -> dict[tuple[str, str], str]:
+    """Return the splits of the questions of collections that are of one, by graph and text."""
+    return {
+        (file.parent.name, example.question.text): str(example.fields["split"])
+        for path in paths
+        for file in sorted(path.glob(f"*/{QUESTIONS}"))
+        for example in read_questions(file).examples
+        if "split" in example.fields
+    }
+
+
 def card_of(collection: Collection) -> str:
     """Return a summary of a collection for people."""
     total = sum(part.trajectories for part in collection.parts)
@@ -490,7 +527,8 @@ def card_of(collection: Collection) -> str:
         f"{total:,} trajectories of {collection.teacher!r}"
         + (f" with {collection.model}" if collection.model else ", without a model")
         + f", as episodes of {collection.agent!r}; {collection.samples} for each question, random seed "
-        f"{collection.random_seed}; orienteer {collection.orienteer}.",
+        f"{collection.random_seed}{f', split {collection.split}' if collection.split else ''}; orienteer "
+        f"{collection.orienteer}.",
         "",
         "| graph | questions | left out for the test set | without a trajectory | dropped | stay |",
         "|---|--:|--:|--:|--:|--:|",
@@ -512,78 +550,3 @@ def card_of(collection: Collection) -> str:
         spent = f"{usage.calls:,} calls, {usage.prompt_tokens + usage.completion_tokens:,} tokens"
         lines += [f"Spent: {spent}{'' if usage.usd is None else f', {usage.usd:.2f} US dollars'}.", ""]
     return "\n".join(lines)
-
-
-# Rules that drop trajectories before a student sees them. Only `gold` and `reward` need a label.
-#
-# The paper drops nothing (ARK, 001, section 4.3).
-
-
-class Sample(NamedTuple):
-    """A trajectory, the gold of its question, and all trajectories of the question, this one among them."""
-
-    trajectory: Trajectory
-    gold: Gold
-    siblings: Sequence[Trajectory] = ()
-
-    @property
-    def answer(self) -> str | None:
-        """Return the answer in words."""
-        return self.trajectory.answer or final_answer(self.trajectory)
-
-
-# Returns whether a sample may stay.
-Rule: TypeAlias = Callable[[Sample], bool]
-
-
-def _agrees(sample: Sample) -> bool:
-    """Return whether most trajectories of the question end with this answer, or this first node."""
-    endings = Counter(map(_ending, sample.siblings))
-    own = endings[_ending(sample.trajectory)]
-    return own == max(endings.values(), default=0) and 2 * own > len(sample.siblings)
-
-
-def _fits_gold(sample: Sample) -> bool:
-    """Return whether the first node is gold, of a line its very nodes, or the answer if no node was chosen."""
-    gold, answer, reading = sample.gold, sample.answer, sample.trajectory.reading
-    if selected := sample.trajectory.selected:
-        is_whole = reading is None or (reading.total == len(gold.nodes) and gold.nodes.keys() >= {*selected})
-        return selected[0] in gold.nodes and is_whole
-    return answer is not None and bool(gold.answers) and exact(answer, gold) > 0
-
-
-def _is_rewarded(sample: Sample) -> bool:
-    """Return whether the answer is worth the threshold of GraphScout's rewards or more (003, equation 5)."""
-    trajectory, gold, answer = sample.trajectory, sample.gold, sample.answer
-    if gold.nodes and trajectory.selected:
-        return node_reward(trajectory, tuple(gold.nodes), {}).answer >= THRESHOLD
-    if answer is None or not gold.answers:
-        return False
-    # A set in words is worth the F1 of its items, any other answer 1 if it is right.
-    return (set_f1(answer, gold) if gold.answer_type == "set" else exact(answer, gold)) >= THRESHOLD
-
-
-# By the name that `--rule` takes.
-RULES: Mapping[str, Rule] = {
-    # The agent ended by itself, before its steps, its budget or its server did.
-    "finished": lambda sample: sample.trajectory.stopped_by == "finish",
-    "answered": lambda sample: bool(_ending(sample.trajectory)),
-    # Every call could be read, and none came back as an error.
-    "valid-calls": lambda sample: not any(map(failed_calls, sample.trajectory.steps)),
-    "agreement": _agrees,
-    "gold": _fits_gold,
-    "reward": _is_rewarded,
-}
-
-
-def rules_of(names: Sequence[str]) -> dict[str, Rule]:
-    """Return rules by name. Raises `BadOption` for an unknown one."""
-    for name in names:
-        if name not in RULES:
-            raise BadOption(f"there is no rule {name!r}: there are {', '.join(RULES)}")
-    return {name: RULES[name] for name in dict.fromkeys(names)}
-
-
-def _ending(trajectory: Trajectory) -> str:
-    """Return the answer in words, else the first node; empty for none."""
-    return trajectory.answer or next(iter(trajectory.selected), "")

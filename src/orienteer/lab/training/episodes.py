@@ -7,6 +7,8 @@ anchor   the call that found what `anchor` answers with (docs/anchor.md), nodes 
          them, in as few words as find the same; then the answer. For `ark tools=compact`.
 quiz     the query that proves a question's answer (GraphScout, 003, section 3.3.3), run as code; then the answer. For
          `graphscout`.
+
+Rules, at the end, drop episodes of any teacher before a student sees them.
 """
 
 from __future__ import annotations
@@ -14,17 +16,21 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from orienteer.errors import Error, Unknown
+from orienteer.errors import BadOption, Error, Unknown
 from orienteer.graph.store import Graph
-from orienteer.lab.evaluation.examples import Example
+from orienteer.lab.evaluation.examples import Example, Gold
+from orienteer.lab.evaluation.running.runs import failed_calls
 from orienteer.lab.evaluation.running.sweep import Variant
+from orienteer.lab.evaluation.scores.measures import exact, set_f1
+from orienteer.lab.evaluation.scores.rewards import THRESHOLD, final_answer, node_reward
 from orienteer.llm.replies import ScriptedModel
 from orienteer.llm.spoken import as_calls, as_text
 from orienteer.records import Message, Sampling, ToolCall, ToolSpec, Trajectory
@@ -215,3 +221,78 @@ def quiz_program(stage: Stage, example: Example) -> Trajectory | None:
         not seen.error for step in played.steps for seen in step.observations
     )
     return played if is_sound else None
+
+
+# Rules that drop trajectories before a student sees them. Only `gold` and `reward` need a label.
+#
+# The paper drops nothing (ARK, 001, section 4.3).
+
+
+class Sample(NamedTuple):
+    """A trajectory, the gold of its question, and all trajectories of the question, this one among them."""
+
+    trajectory: Trajectory
+    gold: Gold
+    siblings: Sequence[Trajectory] = ()
+
+    @property
+    def answer(self) -> str | None:
+        """Return the answer in words."""
+        return self.trajectory.answer or final_answer(self.trajectory)
+
+
+# Returns whether a sample may stay.
+Rule: TypeAlias = Callable[[Sample], bool]
+
+
+def _agrees(sample: Sample) -> bool:
+    """Return whether most trajectories of the question end with this answer, or this first node."""
+    endings = Counter(map(_ending, sample.siblings))
+    own = endings[_ending(sample.trajectory)]
+    return own == max(endings.values(), default=0) and 2 * own > len(sample.siblings)
+
+
+def _fits_gold(sample: Sample) -> bool:
+    """Return whether the first node is gold, of a line its very nodes, or the answer if no node was chosen."""
+    gold, answer, reading = sample.gold, sample.answer, sample.trajectory.reading
+    if selected := sample.trajectory.selected:
+        is_whole = reading is None or (reading.total == len(gold.nodes) and gold.nodes.keys() >= {*selected})
+        return selected[0] in gold.nodes and is_whole
+    return answer is not None and bool(gold.answers) and exact(answer, gold) > 0
+
+
+def _is_rewarded(sample: Sample) -> bool:
+    """Return whether the answer is worth the threshold of GraphScout's rewards or more (003, equation 5)."""
+    trajectory, gold, answer = sample.trajectory, sample.gold, sample.answer
+    if gold.nodes and trajectory.selected:
+        return node_reward(trajectory, tuple(gold.nodes), {}).answer >= THRESHOLD
+    if answer is None or not gold.answers:
+        return False
+    # A set in words is worth the F1 of its items, any other answer 1 if it is right.
+    return (set_f1(answer, gold) if gold.answer_type == "set" else exact(answer, gold)) >= THRESHOLD
+
+
+# By the name that `--rule` takes.
+RULES: Mapping[str, Rule] = {
+    # The agent ended by itself, before its steps, its budget or its server did.
+    "finished": lambda sample: sample.trajectory.stopped_by == "finish",
+    "answered": lambda sample: bool(_ending(sample.trajectory)),
+    # Every call could be read, and none came back as an error.
+    "valid-calls": lambda sample: not any(map(failed_calls, sample.trajectory.steps)),
+    "agreement": _agrees,
+    "gold": _fits_gold,
+    "reward": _is_rewarded,
+}
+
+
+def rules_of(names: Sequence[str]) -> dict[str, Rule]:
+    """Return rules by name. Raises `BadOption` for an unknown one."""
+    for name in names:
+        if name not in RULES:
+            raise BadOption(f"there is no rule {name!r}: there are {', '.join(RULES)}")
+    return {name: RULES[name] for name in dict.fromkeys(names)}
+
+
+def _ending(trajectory: Trajectory) -> str:
+    """Return the answer in words, else the first node; empty for none."""
+    return trajectory.answer or next(iter(trajectory.selected), "")

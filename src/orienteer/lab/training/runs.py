@@ -406,7 +406,10 @@ class SftConfig(StudentConfig):
     max_length: int = Field(default=2048, ge=16)
     """Tokens of a row; turns beyond are left out."""
     validation: int = Field(default=0, ge=0)
-    """Questions whose trajectories are kept for validation; training stops when their loss has risen twice."""
+    """Questions whose trajectories are kept for validation; training stops when their loss has risen twice. Where
+    questions of the validation split were asked they are of these, 0 for all."""
+    validation_split: str | None = None
+    """The data set's validation split; `val` or `validation` by default."""
     graphs: tuple[str, ...] = ()
     """Graphs of the collection that are learnt from; all by default."""
     questions: int = Field(default=0, ge=0)

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from orienteer.errors import BadInput
+from orienteer.errors import BadInput, BadOption
 from orienteer.files import locked, write_whole
-from orienteer.lab.training.collect import read_collection, trajectories
+from orienteer.lab.evaluation.datasets import WATCHED
+from orienteer.lab.training.collect import read_collection, splits_of, trajectories
 from orienteer.lab.training.rows import Row, RowCount, learnt_texts, rows
 from orienteer.lab.training.runs import (
     LOG,
@@ -65,7 +66,7 @@ def distil(
     with locked(folder / ".lock", busy=f"another process is training in {folder}: wait for it, or name another"):
         chosen, held = choose_trajectories(collections, config)
         if not chosen:
-            kept = f"validation={config.validation} leaves none of its trajectories" if held else "it has no trajectory"
+            kept = "validation leaves none of its trajectories" if held else "it has no trajectory"
             raise BadInput(f"there is nothing to learn from in {', '.join(map(str, collections))}: {kept}")
         dialects = {trajectory.dialect for trajectory in chosen}
         training = begin(
@@ -110,13 +111,25 @@ def distil(
 
 
 def choose_trajectories(collections: Sequence[Path], config: SftConfig) -> tuple[list[Trajectory], list[Trajectory]]:
-    """Return the trajectories that are learnt from, and those that are kept for validation, drawn by question."""
+    """Return the trajectories that are learnt from, and those that are kept for validation, drawn by question.
+
+    Kept are some of the validation split, where questions of one were asked: none of that is learnt. Raises `BadOption`
+    for a split that no question is of.
+    """
     by_question: defaultdict[tuple[str, str], list[Trajectory]] = defaultdict(list)
     for graph, trajectory in trajectories(*collections, graphs=config.graphs):
         by_question[graph, trajectory.question.text].append(trajectory)
     chance = np.random.default_rng(config.random_seed)
     keys = [key for _, key in sorted(zip(chance.permutation(len(by_question)).tolist(), by_question, strict=True))]
-    held, left = keys[: config.validation], keys[config.validation :]
+    wanted = (config.validation_split,) if config.validation_split else WATCHED
+    splits = splits_of(collections)
+    official = [key for key in keys if splits.get(key) in wanted]
+    if config.validation_split and not official:
+        names = ", ".join(sorted(set(splits.values()))) or "none"
+        raise BadOption(f"no question is of the split {config.validation_split!r}; there are: {names}")
+    held = official[: config.validation or None] or keys[: config.validation]
+    kept = {*official, *held}
+    left = [key for key in keys if key not in kept]
     if config.questions:
         counts: defaultdict[str, int] = defaultdict(int)
         some = []

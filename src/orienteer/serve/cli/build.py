@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from orienteer.display import counted
-from orienteer.errors import Error, MissingExtra, UsageError
+from orienteer.errors import Error, UsageError
 from orienteer.serve.cli import arguments
 from orienteer.serve.cli.output import Output
 
@@ -48,7 +48,7 @@ def build(
         str | None,
         typer.Option(
             metavar="minilm|openai:NAME|PATH|none",
-            help="The model that compares meanings; with none, chunks are joined by names only.",
+            help="A model that compares meanings, and joins chunks that are alike; by default only names join them.",
         ),
     ] = None,
     extract: Annotated[
@@ -77,6 +77,7 @@ def build(
     ] = False,
     include: arguments.Include = None,
     exclude: arguments.Exclude = None,
+    split: Annotated[str, typer.Option(metavar="S", help="Read this split of a benchmark, such as OTT-QA's dev.")] = "",
     watch: arguments.Watch = False,
     ray: arguments.RayAddress = None,
     set_options: Annotated[
@@ -114,11 +115,12 @@ def build(
         metadata=metadata,
         include=tuple(include or ()),
         exclude=tuple(exclude or ()),
+        split=split,
         config=BuildConfig.read({**usual, **values}) if values else None,
     )
     configured = arguments.settings().with_flags(base_url=base_url)
     # A cluster is held no longer than a build takes; the embedder that compares is opened once.
-    opened = _open_embedder(out, configured, embedder, options)
+    opened = _open_embedder(configured, embedder, options)
 
     def run(paths: Sequence[Path], options: BuildOptions) -> BuildReport | BuildEstimate:
         with (
@@ -161,21 +163,18 @@ def _print_build(out: Output, report: BuildReport | BuildEstimate) -> None:
         out.note(f"note: {note}")
 
 
-def _open_embedder(out: Output, configured: Settings, named: str | None, options: BuildOptions) -> Embedder | None:
-    """Return the embedder of a build, or None. One on a server is only used if it is named here."""
-    if named == "none":
+def _open_embedder(configured: Settings, named: str | None, options: BuildOptions) -> Embedder | None:
+    """Return the embedder that is named, or that of the settings if the build needs one; else None.
+
+    Embedding takes minutes where reading takes seconds: nobody waits for it who did not ask.
+    """
+    config = options.config
+    needs = options.chunks == "semantic" or (
+        config is not None and (config.faithful or config.synonyms or config.vectors)
+    )
+    if named == "none" or not (named or needs):
         return None
-    name = named or configured.embedder
-    if named is None and ":" in name and options.chunks != "semantic":
-        # Every text would go to a server, and may cost money.
-        return None
-    try:
-        return configured.open_embedder(name)
-    except MissingExtra as error:
-        if named is not None or options.chunks == "semantic":
-            raise
-        out.note(f"note: {error}")
-        return None
+    return configured.open_embedder(named or configured.embedder)
 
 
 def link(

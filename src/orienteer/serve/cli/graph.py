@@ -45,7 +45,8 @@ def info(out: Output, directory: Directory) -> None:
 
     def printed() -> None:
         answering.print_info(out, facts, sources=sources_of(manifest))
-        lines = [f"{name}: {', '.join(globs)}" for name, globs in selection_of(manifest) if globs]
+        chosen = [(name, value) for name, value in selection_of(manifest) if value]
+        lines = [f"{name}: {value if isinstance(value, str) else ', '.join(value)}" for name, value in chosen]
         lines += bounds.lines(skipped_groups(manifest), most=None, named=bounds.KEPT if out.verbosity else bounds.SHOWN)
         if lines:
             out.print()

@@ -87,6 +87,7 @@ class TableFlags:
         str,
         typer.Option("--language", metavar="L", help="The preferred language of names and texts in RDF: en, de, ..."),
     ] = "en"
+    split: Annotated[str, typer.Option(metavar="S", help="Read this split of a benchmark, such as OTT-QA's dev.")] = ""
 
     def options(self, sources: list[str] | None, *, force: bool = False) -> ImportOptions:
         """Return the options of an import. Raises `UsageError` if there is nothing to read, and `BadOption`."""
@@ -108,6 +109,7 @@ class TableFlags:
             private=tuple(self.private or ()),
             explode=pairs_of(self.explode or (), form="--explode COL=EDGE_TYPE"),
             language=self.language,
+            split=self.split,
         )
 
 

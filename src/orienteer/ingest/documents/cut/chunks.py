@@ -3,8 +3,10 @@
 Deviations from the paper, each with its reason:
 1. A heading begins a new chunk, for what it says of the text below it is kept with the chunk; so does a page.
 2. A chunk has a most of tokens, for an embedder reads no further; one that is longer is cut where it coheres least.
-3. Chunks of fewer than three sentences join the neighbour that they are more like, as the paper's code has it.
-`faithful` has none of them.
+3. Chunks of fewer than three sentences join the neighbour that they are more like, as the paper's code has it. The text
+   does not say so, its count does: of 17,841 passages of OTT-QA it has 21,912 chunks, where the percentile alone makes
+   some 42,300, and this some 24,300.
+`faithful` has the third alone.
 """
 
 from __future__ import annotations
@@ -206,17 +208,13 @@ def _by_meaning(all_sentences: Sequence[Sentence], config: BuildConfig, embedder
         return
     alike = adjacent(windows([sentence.text for sentence in all_sentences]), embedder)
     cuts = boundaries(alike, config.percentile)
-    if config.faithful:
-        yield from (
-            list(all_sentences[start:end]) for start, end in zip([0, *cuts], [*cuts, len(all_sentences)], strict=True)
-        )
-        return
     # A heading or a page cuts, whatever stands on either side.
     sides = list(map(_side, all_sentences))
-    fixed = [at for at in range(1, len(sides)) if sides[at] != sides[at - 1]]
+    fixed = [at for at in range(1, len(sides)) if sides[at] != sides[at - 1] and not config.faithful]
     cuts = merged(cuts, alike, len(all_sentences), least=config.least_sentences, fixed=fixed)
     for start, end in zip([0, *cuts], [*cuts, len(all_sentences)], strict=True):
-        yield from _fitting(all_sentences[start:end], alike[start : end - 1], config.tokens)
+        chunk = all_sentences[start:end]
+        yield from [list(chunk)] if config.faithful else _fitting(chunk, alike[start : end - 1], config.tokens)
 
 
 def windows(texts: Sequence[str]) -> list[str]:

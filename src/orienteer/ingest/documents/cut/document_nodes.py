@@ -60,7 +60,7 @@ class DocumentNodeMaker:
         self.segments += sum(node.type == TABLE for node in nodes)
 
     def _parts(self, document: Document, blocks: Iterable[Block]) -> Iterator[Node]:
-        if document.is_whole:
+        if document.is_whole and not (self.config.faithful and self.embedder is not None):
             text = "\n".join(block.text for block in blocks if isinstance(block, Prose))
             yield _chunk(document, 0, ProseChunk(text, (), tokens(text), None, None, (), ()))
             return

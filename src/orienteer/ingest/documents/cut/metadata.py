@@ -27,13 +27,21 @@ _TEXT = {"type": "string"}
 
 
 _ENTITIES = {"type": "array", "items": object_of({"name": _TEXT, "details": _TEXT})}
+_CATEGORY = {"type": "string", "enum": ["named", "non-named"]}
+_CELLS = object_of({"name": _TEXT, "type": _TEXT, "category": _CATEGORY, "details": _TEXT})
 _EVENT = object_of({"name": _TEXT, "date": {"type": ["string", "null"]}, "details": _TEXT})
 _COLUMN = object_of({"name": _TEXT, "description": _TEXT, "format": _TEXT})
 CHUNK_SCHEMA = object_of(
     {"title": _TEXT, "topic": _TEXT, "entities": _ENTITIES, "events": {"type": "array", "items": _EVENT}}
 )
 TABLE_SCHEMA = object_of(
-    {"title": _TEXT, "description": _TEXT, "columns": {"type": "array", "items": _COLUMN}, "entities": _ENTITIES}
+    {
+        "title": _TEXT,
+        "description": _TEXT,
+        "summary": _TEXT,
+        "columns": {"type": "array", "items": _COLUMN},
+        "entities": {"type": "array", "items": _CELLS},
+    }
 )
 
 
@@ -63,7 +71,7 @@ class MetadataForm:
 
     def reply_tokens(self, node: Node) -> float:
         """Estimate the tokens of a reply: a constant and a share of the text."""
-        return 200 + tokens(node.text) if node.type == TABLE else 120 + 0.8 * tokens(node.text)
+        return 240 + 1.2 * tokens(node.text) if node.type == TABLE else 120 + 0.8 * tokens(node.text)
 
 
 class Annotator(Asker):
@@ -91,14 +99,20 @@ class Annotator(Asker):
 def _described(node: Node, reply: dict[str, Any], *, model: str) -> Node:  # Any: JSON
     """Return a node with a model's metadata among its properties; empty answers add nothing."""
     topic = reply.get("topic") or reply.get("description")
+
+    def of_entities(field: str) -> dict[str, JsonValue]:
+        said = ((_line(entity["name"]), _line(entity.get(field, ""))) for entity in reply["entities"])
+        return {name: value for name, value in said if name and value}
+
     description: dict[str, JsonValue] = {
         DESCRIBED_BY: model,
         "title": _line(reply["title"]),
         "topic": _line(topic or ""),
-        "entities": list(dict.fromkeys(filter(None, (_line(entity["name"]) for entity in reply["entities"])))),
-        "details": {
-            _line(entity["name"]): _line(entity["details"]) for entity in reply["entities"] if entity["details"].strip()
-        },
+        "summary": _line(reply.get("summary", "")),
+        "entities": list(of_entities("name")),
+        "details": of_entities("details"),
+        "entity_types": of_entities("type"),
+        "entity_categories": of_entities("category"),
         "events": reply.get("events", []),
         "column_descriptions": [
             f"{_line(column['name'])}: {_line(column['description'])} ({_line(column['format'])})"

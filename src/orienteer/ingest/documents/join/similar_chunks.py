@@ -49,6 +49,11 @@ if TYPE_CHECKING:
 
 QUANTILES = (5, 25, 50, 75, 95)
 MOST_NAMES = 10  # of a part, from which on they are counted as one group
+_TOLD = {"table-table": ("topic", "description"), "table-chunk": ("summary", "summary")}
+"""What a model wrote of tables that is measured beside the signals, and its name: tables 3, 17 and 19, figures 6 to 13.
+
+No edge rests on it, as in the paper: a summary is compared with the topics of chunks, a description with others.
+"""
 
 
 class TableRows(NamedTuple):
@@ -85,6 +90,8 @@ class Compared(NamedTuple):
     """By number; all other parts are chunks."""
     entities: PartNames
     """Those that a model wrote; if it wrote none at all, the names of the corpus."""
+    told: Mapping[str, dict[int, str]]
+    """What a model wrote of tables, by number: `topic`, which describes one, and `summary`."""
 
 
 class KindPair(NamedTuple):
@@ -100,6 +107,7 @@ def compared(nodes: Iterable[Node], names: CorpusNames) -> Compared:
     about, within = list[str](), list[str]()
     tables: dict[int, TableRows] = {}
     entities: list[dict[str, str]] = []
+    told: dict[str, dict[int, str]] = {"topic": {}, "summary": {}}
     for number, (_, node) in enumerate(parts_of(nodes)):
         properties = node.properties
         listed = properties.get("entities")
@@ -111,11 +119,13 @@ def compared(nodes: Iterable[Node], names: CorpusNames) -> Compared:
             continue
         columns = properties.get("column_descriptions") or properties.get("columns") or properties.get("header") or ()
         about.append(str(properties.get("title") or node.name))
+        for field, texts in told.items():
+            texts |= {number: str(properties[field])} if field in properties else {}
         within.append("; ".join(map(str, columns)) if isinstance(columns, list) else node.name)
         lines = node.text.split("\n")[-whole_number(properties.get("rows"), 0) - 1 :]
         tables[number] = TableRows("\n".join(lines), whole_number(properties.get("first_row"), 1))
     own = PartNames(Lists(names.begins, names.members), names.names, names.weights)
-    return Compared(about, within, tables, _numbered(entities) if any(entities) else own)
+    return Compared(about, within, tables, _numbered(entities) if any(entities) else own, told)
 
 
 def _numbered(several: Sequence[Mapping[str, str]]) -> PartNames:
@@ -156,8 +166,18 @@ def compare(parts: Compared, names: CorpusNames, embedder: Embedder, config: Bui
             pairs = RowPairs(pairs.first[apart], pairs.second[apart])
         signals = {label: cosines(matrix, pairs) for label, matrix in zip(fields, (about, within), strict=True)}
         signals["entities"] = overlaps(parts.entities.lists, pairs)
-        comparisons.append(KindPair(name, Candidates(pairs, signals)))
+        field, label = _TOLD.get(name, ("", ""))
+        texts = parts.told.get(field, {})
+        measured = {label: cosines(_retold(about, texts, embedder), pairs)} if texts else {}
+        comparisons.append(KindPair(name, Candidates(pairs, signals, measured)))
     return comparisons
+
+
+def _retold(about: Matrix, texts: Mapping[int, str], embedder: Embedder) -> Matrix:
+    """Return what parts are about, those with a text of a model by this text: (parts, dimension)."""
+    matrix = about.copy()
+    matrix[list(texts)] = np.asarray(embedder.embed([*texts.values()], kind="document"), np.float32)
+    return matrix
 
 
 def _embedded(texts: Sequence[str], kinds: Iterable[NDArray[np.int64]], embedder: Embedder) -> Matrix:
@@ -240,7 +260,7 @@ def figures_of(several: Sequence[KindPair], parts: Compared, config: BuildConfig
         },
         "percentiles": percentile_table([*pools.values()], count),
         "means": {
-            name: {key: round(float(values.mean()), 4) if len(values) else 0.0 for key, values in pool.signals.items()}
+            name: {key: round(float(values.mean()), 4) if len(values) else 0.0 for key, values in pool.all.items()}
             for name, pool in pools.items()
         },
         "correlations": {name: correlations(pool) for name, pool in pools.items()},
@@ -254,7 +274,7 @@ def figures_of(several: Sequence[KindPair], parts: Compared, config: BuildConfig
         "quantiles": {
             name: {
                 key: {str(rank): round(float(np.percentile(values, rank)), 4) for rank in QUANTILES if len(values)}
-                for key, values in pool.signals.items()
+                for key, values in pool.all.items()
             }
             for name, pool in pools.items()
         },

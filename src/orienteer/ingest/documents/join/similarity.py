@@ -10,7 +10,7 @@ that use only nearest neighbours move the percentile upward, and those that use 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -43,6 +43,13 @@ class Candidates:
 
     pairs: RowPairs
     signals: Mapping[str, NDArray[np.float64]]
+    measured: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """Further similarities, of which figures are made but no edges."""
+
+    @property
+    def all(self) -> dict[str, NDArray[np.float64]]:
+        """Return the signals and what is measured beside them."""
+        return {**self.signals, **self.measured}
 
     def thresholds(self, percentile: float) -> dict[str, float]:
         """Return the percentile of each signal over all candidates."""
@@ -135,11 +142,11 @@ def percentile_table(several: Sequence[Candidates], nodes: int) -> list[dict[str
 
 def correlations(pool: Candidates) -> dict[str, dict[str, float]]:
     """Return Pearson's r of each two signals over the candidates: SAGE, tables 17 to 19. 0 where one never varies."""
-    names = list(pool.signals)
+    names = list(pool.all)
     table: dict[str, dict[str, float]] = {name: {} for name in names}
     for first in names:
         for second in names:
-            a, b = pool.signals[first], pool.signals[second]
+            a, b = pool.all[first], pool.all[second]
             varies = len(a) > 1 and float(a.std()) > 0 and float(b.std()) > 0
             table[first][second] = round(float(np.corrcoef(a, b)[0, 1]), 4) if varies else float(first == second)
     return table

@@ -17,7 +17,7 @@ from orienteer.ingest.documents.read.files import File
 from orienteer.ingest.documents.read.markdown import read_plain
 from orienteer.ingest.formats import Drop
 from orienteer.ingest.formats.table import NODE_ROWS
-from orienteer.ingest.layouts import KnownSource, layouts_of
+from orienteer.ingest.layouts import KnownSource, layouts_of, refuse_untaken
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
 from orienteer.ingest.tables.plan import Table, asks, table_of
 from orienteer.ingest.tables.values import identifier, number, plain, text_of
@@ -137,9 +137,19 @@ def _text(value: Any) -> str:  # Any: whatever a file format can hold
     return "" if cell is None else text_of(cell)
 
 
-def recognize(sources: Sequence[Path]) -> KnownSource | None:
-    """Return the layout of the one source, or None if the files of the sources are read one by one."""
-    if len(sources) != 1 or not sources[0].exists():
+def recognize(sources: Sequence[Path], split: str = "") -> KnownSource | None:
+    """Return the layout of the one source, or None if the files of the sources are read one by one.
+
+    Raises `BadOption` for a split of a source that has none.
+    """
+    chosen = {"split": split} if split else {}
+    if not all(source.exists() for source in sources):
         return None
-    known = (layout.documents(sources[0]) for layout in layouts_of(sources[0]) if layout.documents is not None)
-    return next((source for source in known if source is not None), None)
+    if len(sources) == 1:
+        for layout in layouts_of(sources[0]):
+            known = layout.documents and layout.documents(sources[0], **layout.among(chosen))
+            if known is not None:
+                refuse_untaken(chosen, layout.takes, str(sources[0]))
+                return known
+    refuse_untaken(chosen, (), ", ".join(map(str, sources)))
+    return None

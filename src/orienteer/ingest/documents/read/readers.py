@@ -12,7 +12,7 @@ from typing import TypeAlias
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read import collection
-from orienteer.ingest.documents.read.blocks import Document, Page, lined
+from orienteer.ingest.documents.read.blocks import Document, Page, Prose, lined
 from orienteer.ingest.documents.read.book import read_book
 from orienteer.ingest.documents.read.data import read_data
 from orienteer.ingest.documents.read.files import File
@@ -67,6 +67,8 @@ class DocumentReader:
     def _documents(self, file: File, title: str) -> Iterator[Document]:
         if file.kind == "table":
             yield from self._table(file, title)
+        elif file.kind == "text" and self.config.lines:
+            yield from self._lines(file)
         elif file.kind == "mailbox":
             yield from self._mailbox(file, title)
         elif file.kind == "pdf":
@@ -75,10 +77,26 @@ class DocumentReader:
             page = self._text(file) if file.kind in _TEXTS else _PAGES[file.kind](self, file.path)
             yield _document(file, title, page)
 
-    def _text(self, file: File) -> Page:
+    def _said(self, file: File) -> str:
         text, encoding = read_text(file.path)
         if encoding not in UNICODE:
             self.notes.append(f"{file.name}: no UTF-8, read as {NAMES.get(encoding, encoding)}")
+        return text
+
+    def _lines(self, file: File) -> Iterator[Document]:
+        """Yield each line that has words as a passage, named by its number from 1."""
+        for number, line in enumerate(map(str.strip, self._said(file).split("\n")), 1):
+            if line:
+                yield Document(
+                    *(f"{file.name}#{number}", "", [Prose(line)], file.name),
+                    properties={"row": number},
+                    is_whole=True,
+                    is_row=True,
+                    has_title=False,
+                )
+
+    def _text(self, file: File) -> Page:
+        text = self._said(file)
         page = _TEXTS[file.kind](text, suffix(file.path))
         if file.kind != "notebook":
             page.blocks = lined(page.blocks, text)

@@ -25,6 +25,8 @@ class Selection(Options):
     """Only what these fit is read: also what is hidden, or named by a `.gitignore`."""
     exclude: tuple[str, ...] = ()
     """What these fit is not read, whatever `include` says."""
+    split: str = ""
+    """The split that is read of a source with splits, as OTT-QA has them; all of it without one."""
 
     @model_validator(mode="after")
     def _check_patterns(self) -> Self:
@@ -32,11 +34,13 @@ class Selection(Options):
             for glob in globs:
                 if (pattern := pattern_of(glob)) is None or pattern.is_negated:
                     raise BadOption(f"{option} {glob!r} fits no file: write a pattern such as '*.md', or 'docs/'")
+        if self.split and self.is_given:
+            raise BadOption("--split is of a source that is read as a whole: leave out --include and --exclude")
         return self
 
     @property
     def is_given(self) -> bool:
-        """Return whether a person chose files at all."""
+        """Return whether a person chose files by patterns."""
         return bool(self.include or self.exclude)
 
     @property

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 
 from orienteer.errors import BadInput, BadOption, nearest
 from orienteer.graph.store import Graph
+from orienteer.ingest.formats.files import stem
 from orienteer.lab.evaluation.datasets import knowledge_bases, passages, rows
 from orienteer.lab.evaluation.datasets.rows import Dataset
 from orienteer.lab.evaluation.examples import QuestionSet
 from orienteer.plugins import load, refused, registered
 
+QUESTIONS = "questions"
 # In the order in which they are tried: the particular before the general.
 DATASETS: tuple[Dataset, ...] = (
     knowledge_bases.STARK,
@@ -21,17 +25,73 @@ DATASETS: tuple[Dataset, ...] = (
 )
 
 
+# The benchmark that is part of the package, by the name that stands for its file; CARD.md is beside it.
+EXACT = "exact"
+
+
 def read_questions(
     path: Path, *, dataset: str | None = None, split: str | None = None, graph: Graph | None = None
 ) -> QuestionSet:
     """Return the questions of a file or a folder, as the data set that its content shows or that is named.
 
-    The graph resolves answers that are names to nodes. Raises `BadInput` if nothing is recognised or a file is
-    broken, and `BadOption` for an unknown data set or split.
+    In a folder of several files of questions `split` names one: `musique` is `musique.json`. `exact` is the benchmark
+    of this package, unless there is a file of that name. The graph resolves answers that are names to nodes. Raises
+    `BadInput` if nothing is recognised or a file is broken, and `BadOption` for an unknown data set or split.
     """
+    if str(path) == EXACT and not path.exists():
+        path = Path(str(resources.files("orienteer.lab").joinpath(EXACT, "questions.jsonl")))
     if not path.exists():
         raise BadInput(f"{path} does not exist: name a file of questions, or the folder of a data set")
-    return (recognise(path) if dataset is None else named(dataset)).read(path, split=split, graph=graph)
+    found = _recognised(path) if dataset is None else named(dataset)
+    if found is None and path.is_dir() and (files := _files_of_questions(path)):
+        split = next(iter(files)) if split is None and len(files) == 1 else split
+        if split not in files:
+            raise BadInput(
+                f"{path} holds several files of questions: name one of them with --split ({', '.join(files)}), or a "
+                "data set with --dataset"
+            )
+        path, split = files[split], None
+    return (found or recognise(path)).read(path, split=split, graph=graph)
+
+
+def _files_of_questions(folder: Path) -> dict[str, Path]:
+    """Return the files that are a data set each, by name: those of a folder, or of `questions` in it.
+
+    GraphSearch publishes six: `datasets/questions/NAME.json`, their passages in `datasets/contexts/NAME.txt`.
+    """
+    folders = (folder, folder / QUESTIONS, folder / "datasets" / QUESTIONS)
+    files = [file for each in folders if each.is_dir() for file in rows.files_in(each, root=folder)]
+    return {stem(file): file for file in files if _recognised(file) is not None}
+
+
+def _recognised(path: Path) -> Dataset | None:
+    return next((dataset for dataset in DATASETS if dataset.recognises(path)), None)
+
+
+# The split that a student learns from, and the splits that are watched while it learns.
+TRAIN, WATCHED = "train", ("val", "validation")
+
+
+def read_taught(
+    path: Path, *, dataset: str | None, split: str | None, may_test: bool, graph: Graph | None
+) -> tuple[QuestionSet, str | None]:
+    """Return questions that a student may learn from, and their split: `train`, if they have any and none is named.
+
+    Raises `BadOption` for a split that is kept for tests, unless allowed, and `BadInput` if there is no `train`.
+    """
+    if split not in (None, TRAIN, *WATCHED) and not may_test:
+        raise BadOption(
+            f"the split {split!r} is kept for tests, and a student must not have seen it: leave --split out to ask "
+            f"{TRAIN!r}, or allow it with --allow-test"
+        )
+    found = read_questions(path, dataset=dataset, split=split, graph=graph)
+    splits = {str(one.fields["split"]) for one in found.examples if "split" in one.fields}
+    if split is not None or not splits:
+        return found, split
+    if TRAIN not in splits:
+        names = ", ".join(sorted(splits))
+        raise BadInput(f"{path} has no split {TRAIN!r}, only {names}: name the one that a student may see with --split")
+    return replace(found, examples=tuple(rows.of_split(found.examples, TRAIN, path=path))), TRAIN
 
 
 def named(name: str) -> Dataset:
@@ -49,7 +109,7 @@ def named(name: str) -> Dataset:
 
 def recognise(path: Path) -> Dataset:
     """Return the data set at a path. Raises `BadInput` that lists what was looked for."""
-    dataset = next((dataset for dataset in DATASETS if dataset.recognises(path)), None)
+    dataset = _recognised(path)
     if dataset is None:
         looked = "; ".join(f"{dataset.name}: {dataset.looks_for}" for dataset in DATASETS)
         raise BadInput(
@@ -58,4 +118,4 @@ def recognise(path: Path) -> Dataset:
     return dataset
 
 
-__all__ = ["DATASETS", "Dataset", "named", "read_questions", "recognise"]
+__all__ = ["DATASETS", "Dataset", "named", "read_questions", "read_taught", "recognise"]

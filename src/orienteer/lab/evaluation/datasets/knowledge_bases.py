@@ -5,10 +5,12 @@ STaRK   the official folders of csv and split files, and one table with a column
     qa/{amazon,mag,prime}/stark_qa/stark_qa_human_generated_eval.csv   the questions that people wrote: split `human`
     qa/{amazon,mag,prime}/split/{train,val,test,test-0.1}.index        one question *id* a line, no row numbers
     Node ids are the numbers of the knowledge base as text, as importing it gives them.
-GRBench   the questions of Graph-CoT: JSON lines `{"qid", "question", "answer"}`, one file a domain. Answers are names,
-    joined by commas if there are several, and names may contain commas too; numbers; True and False. With a graph the
-    names become nodes. The published files name no level, but come in blocks of ten for each template. For the domains
-    in `_LEVELS` a template's place gives its level.
+GRBench   the questions of Graph-CoT: JSON lines `{"qid", "question", "answer"}`, one file for each of ten graphs:
+    {amazon,biomedical,dblp,goodreads,legal}/data.json
+    maple/{Biology,Chemistry,Materials_Science,Medicine,Physics}/data.json
+    Answers are names, joined by commas if there are several, and names may contain commas too; numbers; True and
+    False. With a graph the names become nodes. The published files name no level, but come in blocks of ten for each
+    template, and the notebooks that made them have their templates under headings with a level: see `_GRAPHS`.
 TREC   `NAME.queries` with id and text, `NAME.qrels` with four columns. mFAR publishes STaRK so: a corpus of
     `id<TAB>json`, `NAME.queries` and `NAME.qrels` for each split.
 """
@@ -20,7 +22,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import accumulate
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -161,42 +163,72 @@ def _stark_example(row: QuestionRow, split_of: Mapping[str, str], file: Path) ->
 _GRBENCH_COLUMNS = ("qid", "question", "answer")
 # Questions a template.
 _BLOCK = 10
-# Templates of each level, easy first.
-_LEVELS: Mapping[str, tuple[int, ...]] = {"biomedical": (7, 20), "legal": (5, 11, 2)}
-_LEVEL_NAMES = ("easy", "medium", "hard")
+# By graph its area in the papers' tables, and the level of each template by the heading that it is under, in the order
+# of the questions: easy, medium, hard. Two templates of maple stand there the other way round.
+_GRAPHS: Mapping[str, tuple[str, str]] = {
+    "amazon": ("e-commerce", 8 * "e" + 8 * "m" + 4 * "h"),
+    "biomedical": ("healthcare", 7 * "e" + 7 * "m" + 3 * "e" + 10 * "m"),
+    "dblp": ("academic", 3 * "e" + 5 * "m" + 4 * "e" + 3 * "m"),
+    "goodreads": ("literature", 9 * "e" + 4 * "m" + 4 * "e" + 6 * "m" + 1 * "h"),
+    "legal": ("legal", 5 * "e" + 3 * "m" + 2 * "e" + 6 * "m" + 2 * "h"),
+    "maple": ("academic", 2 * "e" + 5 * "m" + 2 * "e" + "m" + "e" + 2 * "m" + 1 * "h"),
+}
+_LEVELS = {"e": "easy", "m": "medium", "h": "hard"}
+_MAPLE = ("Biology", "Chemistry", "Materials_Science", "Medicine", "Physics")
 _SHOWN = 3
 
 
 def _grbench_files(path: Path) -> list[Path]:
-    return with_columns(files_in(path), frozenset(_GRBENCH_COLUMNS), ".jsonl", ".json")
+    """Return the files of questions in a folder, or those of the graphs whose folders it holds."""
+    folders = [path, *sorted(path.glob("*/")), *sorted(path.glob("maple/*/"))] if path.is_dir() else [path]
+    own, *within = (files_in(folder, root=path) for folder in folders)
+    form = frozenset(_GRBENCH_COLUMNS)
+    below = (file for files in within for file in files if file.name == "data.json")
+    return with_columns(own, form, ".jsonl", ".json") or with_columns(below, form)
+
+
+def _are_grbench(files: Sequence[Path]) -> bool:
+    """Return whether files are of a graph each."""
+    return 0 < len(files) == len({_domain_of(file) for file in files})
+
+
+def _domain_of(file: Path) -> str:
+    """Return the graph that questions are about, by the name of their file or else of their folder."""
+    name = stem(file) if stem(file) in (*_GRAPHS, *_MAPLE) else file.absolute().parent.name
+    return f"maple/{name}" if name in _MAPLE else name
 
 
 def _read_grbench(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     """Read the questions; with a graph, find the nodes that the answers name."""
-    file = the_one(_grbench_files(path), path, of="GRBench's questions")
-    table = rows(file)
-    has_domains = any(row.get("domain") for row in table)
-    examples = examples_of(table, lambda row: _grbench_example(row, file, has_domains=has_domains), path=file)
-    examples = of_split(examples, split, path=file)
+    files = _grbench_files(path)
+    if not _are_grbench(files):
+        files = [the_one(files, path, of="GRBench's questions")]
+    examples: list[Example] = []
+    for file in files:
+        table = rows(file)
+        has_domains = len(files) > 1 or any(row.get("domain") for row in table)
+        examples += examples_of(table, partial(_grbench_example, file=file, has_domains=has_domains), path=file)
+    examples = of_split(examples, split, path=path)
     if graph is None:
-        return QuestionSet("grbench", tuple(examples), digest([file]))
+        return QuestionSet("grbench", tuple(examples), digest(files))
     answers = _GraphAnswers(examples, graph)
     resolved = tuple(map(answers.resolved, examples))
-    return QuestionSet("grbench", resolved, digest([file]), notes=answers.notes(resolved), remarks=answers.notes)
+    return QuestionSet("grbench", resolved, digest(files), notes=answers.notes(resolved), remarks=answers.notes)
 
 
 def _grbench_example(row: QuestionRow, file: Path, *, has_domains: bool) -> Example:
     qid = required(row, "qid", path=file)
     own_fields = fields(row, but=_GRBENCH_COLUMNS)
-    domain = own_fields["domain"] = str(own_fields.get("domain", file.parent.name))
+    domain = own_fields["domain"] = str(own_fields.get("domain", _domain_of(file)))
+    area, levels = _GRAPHS.get(domain.partition("/")[0], (None, ""))
     template = own_fields.get("template")
-    if not isinstance(template, int | float) and domain in _LEVELS and qid.isascii() and qid.isdigit():
+    if not isinstance(template, int | float) and area is not None and qid.isascii() and qid.isdigit():
         template = int(qid) // _BLOCK
     if isinstance(template, int | float):
-        own_fields["template"] = int(template)
-        ends = accumulate(_LEVELS.get(domain, ()))  # of the templates of each level
-        level = next((name for name, end in zip(_LEVEL_NAMES, ends, strict=False) if template < end), None)
-        own_fields.setdefault("level", level)
+        own_fields["template"] = template = int(template)
+        if level := _LEVELS.get(levels[template : template + 1]):
+            own_fields["level"] = level
+    own_fields["area"] = own_fields.get("area", area)
     answer = required(row, "answer", path=file).strip()
     # One name or several have no type yet: only a graph can tell them apart.
     answer_type: AnswerType | None = "number" if isinstance(number(answer), int | float) else None
@@ -409,10 +441,10 @@ STARK = Dataset(
 )
 GRBENCH = Dataset(
     name="grbench",
-    about="Graph-CoT's questions over ten graphs (Apache-2.0); `domain`, `template` and `level` are kept.",
+    about="Graph-CoT's questions over ten graphs (Apache-2.0), with their `domain`, `area`, `template` and `level`.",
     url="https://github.com/PeterGriffinJin/Graph-CoT (data/processed_data/*/data.json)",
-    looks_for="one file of JSON lines with qid, question and answer",
-    recognises=lambda path: len(_grbench_files(path)) == 1,
+    looks_for="JSON lines with qid, question and answer, a file for each graph or one for all",
+    recognises=lambda path: _are_grbench(_grbench_files(path)),
     read=_read_grbench,
 )
 TREC = Dataset(

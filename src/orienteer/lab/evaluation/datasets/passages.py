@@ -2,7 +2,8 @@
 
 HotpotQA, 2WikiMultiHopQA, MuSiQue   HippoRAG's files: `NAME.json`, a list of questions with their paragraphs or
     context, and `NAME_corpus.json`, a list of `{title, text}`. Or tables: questions with `gold_pids`, and a corpus with
-    `pid`, `title` and `text`. A passage's node is its `pid`, or its place in the list, from 0.
+    `pid`, `title` and `text`. A passage's node is its `pid`, or its place in the list, from 0. GraphSearch's files name
+    no passages: `questions/NAME.json`, `contexts/NAME.txt`; with a graph, gold are the nodes with the texts.
 OTT-QA   its own files, or a table of questions next to tables and passages. Gold are the passages that hold the answer
     and the segments of the table whose rows lead to it. Only the traced questions (`dev.traced.json`,
     `train.traced.json`) name them.
@@ -10,7 +11,8 @@ HyperGraphRAG   `datasets/DOMAIN/questions.json` (Medicine is `hypertension`): a
     context, nary, nhop}`. `context` are the texts that the question was made from. The files name no passages: with a
     graph, gold are the chunks and tables that contain these texts, the first if several do.
 
-In every case the ids of nodes are those that importing the corpus gives.
+In every case the ids of nodes are those that importing the corpus gives. Where the graph has a passage in parts, as a
+`faithful` build cuts them, each part is gold: what is found is a chunk.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import numpy as np
 
 from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
+from orienteer.ingest.documents.cut.document_nodes import part_id
 from orienteer.ingest.formats.files import stem
 from orienteer.ingest.tables.values import identifier
 from orienteer.lab.evaluation.datasets.rows import (
@@ -110,15 +113,19 @@ def _read_multihop(path: Path, *, split: str | None, graph: Graph | None, name: 
     passages: defaultdict[str, list[tuple[str, str]]] | None = None
     if "gold_pids" not in keys(file):
         corpus = file.with_name(f"{stem(file)}_corpus{file.suffix}")  # HippoRAG's name for it
-        if not corpus.exists():
-            raise BadInput(f"{corpus} is missing: put the passages next to the questions under this name")
         passages = defaultdict(list)
-        for place, row in enumerate(rows(corpus)):
-            passages[identifier(row.get("title"))].append((str(place), _plainly(identifier(row.get("text")))))
-        files.append(corpus)
+        if corpus.exists():
+            files.append(corpus)
+            for place, row in enumerate(rows(corpus)):
+                passages[identifier(row.get("title"))].append((str(place), _plainly(identifier(row.get("text")))))
+        elif not (file.parent.parent / "contexts" / f"{stem(file)}.txt").exists():
+            raise BadInput(f"{corpus} is missing: put the passages next to the questions under this name")
     examples = examples_of(table, lambda row: _multihop_example(row, file, name, passages), path=file)
-    chosen = tuple(of_split(examples, split, path=file))
-    return QuestionSet(name, chosen, digest(files), notes=_multihop_notes(chosen), remarks=_multihop_notes)
+    chosen = of_split(examples, split, path=file)
+    if passages is not None and not passages:
+        return _by_evidence(name, chosen, digest(files), graph)
+    chosen = _in_parts(chosen, graph)
+    return QuestionSet(name, tuple(chosen), digest(files), notes=_multihop_notes(chosen), remarks=_multihop_notes)
 
 
 def _multihop_example(row: QuestionRow, file: Path, name: str, passages: PassagesByTitle | None) -> Example:
@@ -138,6 +145,7 @@ def _multihop_example(row: QuestionRow, file: Path, name: str, passages: Passage
         gold=Gold(
             nodes=dict.fromkeys(nodes, 1.0),
             answers=tuple(dict.fromkeys([answer, *aliases])),
+            evidence=() if passages != {} else tuple(dict.fromkeys(text for _, text in _gold_texts(row))),
             answer_type="boolean" if answer in ("yes", "no") else "entity",
         ),
         fields=own_fields,
@@ -170,6 +178,21 @@ def _gold_texts(row: QuestionRow) -> Iterable[tuple[str, str]]:
         yield title, ""  # not in the context, so it is not found: a question needs all of its gold passages
 
 
+def _in_parts(examples: Sequence[Example], graph: Graph | None) -> list[Example]:
+    """Return examples whose gold passages are chunks, where the graph has a passage as a document of several."""
+
+    def parts(node: str) -> list[str]:
+        count = graph.node(node).properties.get("parts") if graph is not None and node in graph else None
+        return [part_id(node, order) for order in range(count)] if isinstance(count, int) else [node]
+
+    return [_with_gold(example, [part for node in example.gold.nodes for part in parts(node)]) for example in examples]
+
+
+def _with_gold(example: Example, nodes: Iterable[str]) -> Example:
+    gold = example.gold.model_copy(update={"nodes": dict.fromkeys(nodes, 1.0)})
+    return example.model_copy(update={"gold": gold})
+
+
 # OTT-QA.
 
 
@@ -195,11 +218,11 @@ def _read_ottqa(path: Path, *, split: str | None, graph: Graph | None) -> Questi
     # The rows of the tables near the questions tell which segment a gold row is in.
     tables = next(filter(None, map(ottqa.recognize, (file.parent, file.parent.parent))), None)
     counts = {} if tables is None else {table.id: len(table.rows) for table in tables.tables()}
-    table_files = [] if tables is None or tables.is_official else [tables.files[0]]
+    table_files = [] if tables is None or tables.is_official else [*tables.of_tables]
     words = stem(file).casefold().replace(".", "_").split("_")
     file_split = next((word for word in words if word in ("train", "dev", "test")), None)
     examples = examples_of(rows(file), lambda row: _ottqa_example(row, counts, file, file_split), path=file)
-    chosen = tuple(of_split(examples, split, path=file))
+    chosen = tuple(_in_parts(of_split(examples, split, path=file), graph))
     sha256 = digest([file, *table_files])
     return QuestionSet("ottqa", chosen, sha256, notes=_ottqa_notes(chosen), remarks=_ottqa_notes)
 
@@ -248,17 +271,20 @@ def _read_hyper(path: Path, *, split: str | None, graph: Graph | None) -> Questi
     """Read the questions; each is named by its place in the file, from 1."""
     file = the_one(_hyper_files(path), path, of="HyperGraphRAG's questions")
     table = [{**row, _PLACE: str(place)} for place, row in enumerate(rows(file), 1)]
-    chosen: Sequence[Example] = of_split(examples_of(table, _hyper_example, path=file), split, path=file)
+    chosen = of_split(examples_of(table, _hyper_example, path=file), split, path=file)
+    return _by_evidence("hypergraphrag", chosen, digest([file]), graph)
+
+
+def _by_evidence(name: str, examples: Sequence[Example], sha256: str, graph: Graph | None) -> QuestionSet:
+    """Return questions whose gold is, with a graph, the nodes that hold their texts; none if any text has no node."""
     if graph is None:
-        return QuestionSet("hypergraphrag", tuple(chosen), digest([file]))
-    holders = _holders(graph, {text for example in chosen for text in example.gold.evidence})
+        return QuestionSet(name, tuple(examples), sha256)
+    holders = _holders(graph, {text for example in examples for text in example.gold.evidence if text.strip()})
     placed: list[Example] = []
-    for example in chosen:
+    for example in examples:
         passages = [holders.get(text) for text in example.gold.evidence]
-        nodes = {} if None in passages else {node: 1.0 for node in passages if node is not None}
-        placed.append(example.model_copy(update={"gold": example.gold.model_copy(update={"nodes": nodes})}))
-    notes = _hyper_notes(placed)
-    return QuestionSet("hypergraphrag", tuple(placed), digest([file]), notes=notes, remarks=_hyper_notes)
+        placed.append(_with_gold(example, () if None in passages else [node for node in passages if node is not None]))
+    return QuestionSet(name, tuple(placed), sha256, notes=_hyper_notes(placed), remarks=_hyper_notes)
 
 
 def _hyper_example(row: QuestionRow) -> Example:

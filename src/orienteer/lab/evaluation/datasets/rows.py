@@ -75,7 +75,8 @@ def digest(paths: Iterable[Path]) -> str:
     hashes = {}
     for path in paths:
         with path.open("rb") as raw:
-            hashes[path.name] = sha256 = hashlib.file_digest(raw, "sha256").hexdigest()
+            sha256 = hashlib.file_digest(raw, "sha256").hexdigest()
+        hashes[path.name if path.name not in hashes else f"{path.parent.name}/{path.name}"] = sha256
         promised = _promised(path)
         if promised not in (None, sha256):
             raise BadInput(
@@ -232,11 +233,15 @@ def unknown_split(split: str, splits: Iterable[str], *, path: Path) -> BadOption
 # Plain JSON lines, the form that is written here too: `{"id", "question", "nodes", "answers", ...}`.
 
 
-_OWN = ("id", "question", "nodes", "answers", "answer_type")
+_ANSWERS = ("answers", "golden_answers", "answer")
+_OWN = ("id", "question", "nodes", *_ANSWERS, "answer_type", "unanswerable", "sealed")
 
 
 def _jsonl_files(path: Path) -> list[Path]:
-    return with_columns(files_in(path), frozenset({"question"}), ".jsonl", ".ndjson")
+    """Return the files of JSON lines; without any, the lists of questions and answers."""
+    lines = with_columns(files_in(path), frozenset({"question"}), ".jsonl", ".ndjson")
+    lists = [file for name in _ANSWERS for file in with_columns(files_in(path), frozenset({"question", name}), ".json")]
+    return lines or list(dict.fromkeys(lists))
 
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
@@ -253,7 +258,9 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
 
 
 def _example(row: QuestionRow, number: int) -> Example:
-    text, own_id, nodes, answers, answer_type = (row.get(name) for name in ("question", "id", *_OWN[2:]))
+    text, own_id, nodes, answer_type = (row.get(name) for name in ("question", "id", "nodes", "answer_type"))
+    answers = next((row[name] for name in _ANSWERS if row.get(name) is not None), None)
+    answers = [answers] if isinstance(answers, str) and row.get("answers") is None else answers
     types: tuple[AnswerType, ...] = get_args(AnswerType)
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"question is {text!r}; it must be text")
@@ -264,9 +271,22 @@ def _example(row: QuestionRow, number: int) -> Example:
     # An empty text among the answers is refused, since every answer would contain it.
     if answers is not None and not _are_texts(answers, list | dict):
         raise ValueError(f"answers is {answers!r}; it must be a list of texts")
+    is_unanswerable, sealed = row.get("unanswerable") or False, row.get("sealed") or []
+    if not isinstance(is_unanswerable, bool) or (is_unanswerable and (nodes or answers)):
+        raise ValueError(
+            f"unanswerable is {is_unanswerable!r}; it must be true or false, and true has no gold beside it"
+        )
+    if not _are_texts(sealed, list | dict):
+        raise ValueError(f"sealed is {sealed!r}; it must be a list of hashes")
     return Example(
         question=Question(id=identifier(own_id) or str(number), text=text),
-        gold=Gold(nodes=_nodes(nodes), answers=tuple(map(identifier, answers or ())), answer_type=answer_type),
+        gold=Gold(
+            nodes=_nodes(nodes),
+            answers=tuple(map(identifier, answers or ())),
+            answer_type=answer_type,
+            unanswerable=is_unanswerable,
+            sealed=tuple(sealed),
+        ),
         fields=fields(row, but=_OWN),
     )
 
@@ -293,7 +313,7 @@ def _nodes(value: Any) -> dict[str, float]:  # Any: JSON
 DATASET = Dataset(
     name="jsonl",
     about='JSON lines: {"id", "question", "nodes": [ids] or {id: relevance}, "answers": [texts], ...}, also as .gz.',
-    looks_for="one .jsonl file whose lines have a 'question'",
+    looks_for="one .jsonl file whose lines have a 'question', or one .json list with question and answer",
     recognises=lambda path: len(_jsonl_files(path)) == 1,
     read=read,
 )

@@ -8,24 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.errors import BadOption, NotAGraph, Unknown, UsageError
+from orienteer.errors import BadOption, Unknown, UsageError
 from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.examples import Example
-from orienteer.lab.evaluation.running.runs import NO_RETRIEVAL, Line, StoredRun, graph_hash
+from orienteer.lab.evaluation.running.runs import NO_RETRIEVAL, Line, StoredRun, graph_hash, graph_nearby
 from orienteer.lab.evaluation.scores.comparison import Comparison, compare
 from orienteer.lab.evaluation.scores.measures import RANKING, evidence_recall
 from orienteer.lab.evaluation.scores.scorer import default_measures, is_ranked, latest, lead_of_runs, scorer
 from orienteer.lab.evaluation.scores.table import NO_VALUE, Row, score_runs, value_order, values_of
-from orienteer.llm.schema import decode
+from orienteer.lab.replay import key_of
 from orienteer.page.svg import percent
-from orienteer.records import Trajectory
+from orienteer.records import Ranked, Trajectory
 
 SWITCHED = (*RANKING, "EM", "F1", "Rouge-L", "QwenScore")
 MOST_VALUES = 24  # of a field by which questions are split: more are too many for a reader
@@ -95,7 +93,7 @@ class Material:
                     f"{graph.path} is not the graph that {other.path} was run on ({other.manifest.graph}): name "
                     "that graph, or leave it out"
                 )
-        self.graph = graph if graph is not None else _graph_nearby(runs)
+        self.graph = graph if graph is not None else graph_nearby(runs)
         self.lead = lead_of_runs(runs, chosen=measure)
         """The measure of the verdict, the first of the table and the plots, and why."""
         leading = (self.lead.measure, *self.lead.beside)
@@ -213,19 +211,6 @@ def sweeps(columns: Sequence[MethodColumn]) -> list[Sweep]:
     return sweeps
 
 
-def _graph_nearby(runs: Sequence[StoredRun]) -> Graph | None:
-    """Return the graph of the runs if a folder with its name, here or next to a run, has this very graph."""
-    for run in runs:
-        for folder in (Path(), run.path.parent, run.path.parent.parent):
-            try:
-                graph = Graph.open(folder / Path(run.manifest.graph).name)
-            except (NotAGraph, OSError):
-                continue
-            if all(graph_hash(graph) == other.manifest.graph_sha256 for other in runs):
-                return graph
-    return None
-
-
 # How the tools were used: breadth against depth, by kind of question and by outcome (ARK, paper 001, A.4 and 5.8).
 #
 # Calls are counted while the trajectories are read one after another: only numbers stay in memory.
@@ -256,6 +241,8 @@ class CallCounts(NamedTuple):
     refused: int
     repeated: int
     """Calls that it had made before, with the same arguments."""
+    success: float | None = None
+    """The score of what it selected itself, by the measure of success; None without gold nodes."""
 
     @property
     def calls(self) -> int:
@@ -285,11 +272,13 @@ class TrajectoryCounts:
     ) -> None:
         """Count the trajectories of a run, one result after another, and pass each on to the listener."""
         by_method = {column.method: column for column in columns if column.run is run}
+        success = scorer(SUCCESS, run).of
         for question, method, trajectories in run.trajectories():
             column = by_method[method]
-            if counts := tuple(counts for counts in map(count_calls, trajectories) if counts.calls):
-                self.calls.setdefault(column.number, {})[question] = counts
             line = column.lines[question]
+            every = (count_calls(one)._replace(success=success(_as_line(one, line, run))) for one in trajectories)
+            if counts := tuple(counts for counts in every if counts.calls):
+                self.calls.setdefault(column.number, {})[question] = counts
             if is_ranked(line) and line.error is None:
                 shares = evidence_recall(trajectories, line.gold.nodes)
                 self.evidence.setdefault(column.number, {})[question] = shares
@@ -312,6 +301,14 @@ class TrajectoryCounts:
         return means
 
 
+def _as_line(trajectory: Trajectory, line: Line, run: StoredRun) -> Line:
+    """Return a question's line with what one trajectory selected as its ranking."""
+    known, [kind, *_] = {hit.id: hit for hit in line.hits}, run.manifest.candidates or ("",)
+    chosen = (*trajectory.selected, *trajectory.nearby)
+    hits = tuple(known.get(node) or Ranked(id=node, type=kind, name=node, score=0) for node in chosen)
+    return line.model_copy(update={"hits": hits, "error": None})
+
+
 def count_calls(trajectory: Trajectory) -> CallCounts:
     """Count the calls of a trajectory; a call without a reply counts only as a call."""
     earlier: set[tuple[str, str]] = set()
@@ -326,13 +323,8 @@ def count_calls(trajectory: Trajectory) -> CallCounts:
             is_reanchored |= is_search and numbers["neighbourhood"] > 0
             is_searching_again |= is_search and place > 0
             numbers["searches" if is_search else "neighbourhood" if call.name in NEIGHBOURHOOD else "others"] += 1
-            # Equal arguments are equal in any order and spacing.
-            arguments = call.arguments
-            with suppress(ValueError):
-                arguments = json.dumps(decode(arguments), sort_keys=True)
-            key = call.name, arguments
-            numbers["repeated"] += key in earlier
-            earlier.add(key)
+            numbers["repeated"] += key_of(call) in earlier
+            earlier.add(key_of(call))
             if (reply := replies.get(call.id)) is not None:
                 numbers["refused"] += reply.error is not None
                 numbers["empty"] += reply.error is None and not reply.nodes
@@ -347,21 +339,26 @@ def tool_use(material: Material, counts: TrajectoryCounts) -> dict[str, Any]:  #
     columns = [column for column in material.columns if column.number in counts.calls]
     chosen = [column for column in columns if column in material.chosen] or columns
 
-    def use(column: MethodColumn, fits: Callable[[Line], bool]) -> dict[str, Any]:  # Any: as above
-        by_question = counts.calls[column.number]
-        fitting = (calls for question, calls in by_question.items() if fits(column.lines[question]))
-        return {"method": column.name, **_figures(list(chain.from_iterable(fitting)))}
+    def use(column: MethodColumn, fits: Callable[[Line, CallCounts], bool]) -> dict[str, Any]:  # Any: as above
+        by_question = counts.calls[column.number].items()
+        fitting = [one for question, those in by_question for one in those if fits(column.lines[question], one)]
+        return {"method": column.name, **_figures(fitting)}
 
-    def outcome(column: MethodColumn, score: float) -> dict[str, Any]:  # Any: as above
+    def outcome(column: MethodColumn, score: float, *, is_of_question: bool) -> dict[str, Any]:  # Any: as above
         success = scorer(SUCCESS, column.run).of
-        return use(column, lambda line: success(line) == score)
+        return use(column, lambda line, one: (success(line) if is_of_question else one.success) == score)
 
     def kind(field: str, value: str) -> list[dict[str, Any]]:  # Any: as above
-        return [use(column, lambda line: value in values_of(line, field)) for column in chosen]
+        return [use(column, lambda line, _: value in values_of(line, field)) for column in chosen]
 
     return {
-        "methods": [use(column, lambda line: True) for column in columns],
-        "outcomes": [(name, outcome(column, score)) for column in chosen for name, score in _OUTCOMES.items()],
+        "methods": [use(column, lambda *_: True) for column in columns],
+        "outcomes": [
+            (f"{'question: ' * is_of_question}{name}", outcome(column, score, is_of_question=is_of_question))
+            for column in chosen
+            for is_of_question in (False, True)
+            for name, score in _OUTCOMES.items()
+        ],
         "fields": {field: {value: kind(field, value) for value in values} for field, values in material.fields.items()},
         "success": SUCCESS,
     }

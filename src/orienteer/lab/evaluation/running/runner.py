@@ -175,9 +175,9 @@ def evaluate(
         created=now(),
         **config.model_dump(exclude={"workers", "retry_failed"}),
     )
-    _claim(path)
+    claim(path)
     with lock(path):
-        manifest = _begin(path, manifest, examples)
+        manifest = begin(path, manifest, examples)
         journal = Journal(path, forgets_failed=config.retry_failed)
         run = _Run(path, manifest, asker, recipe, journal, executor or Threads())
         return run.work(examples, chosen, config.workers, progress or (lambda _: None))
@@ -259,7 +259,7 @@ class _Run:
         write_whole(self.path / MANIFEST, self.manifest.model_dump_json(indent=1) + "\n")
 
 
-def _claim(path: Path) -> None:
+def claim(path: Path) -> None:
     """Make the folder, or check that it is a run's. Raises `BadInput` if it holds something else."""
     if path.exists() and not path.is_dir():
         raise BadInput(f"{path} is a file: name a folder for the run")
@@ -273,7 +273,7 @@ def _claim(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
 
 
-def _begin(path: Path, manifest: RunManifest, examples: Sequence[Example]) -> RunManifest:
+def begin(path: Path, manifest: RunManifest, examples: Sequence[Example]) -> RunManifest:
     """Write conditions and questions, or resume the existing ones. Raises `BadInput` if they differ."""
     for left in [file for name in (MANIFEST, QUESTIONS) for file in path.glob(f".{name}.*")]:
         left.unlink()  # by a process that was killed while it wrote

@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from orienteer.errors import BadInput
+from orienteer.errors import BadInput, NotAGraph
 from orienteer.files import append_line, check_ordinary, locked, mend, read_lines
 from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.examples import Example, Gold
@@ -357,6 +357,19 @@ def graph_hash(graph: Graph) -> str:
     for name in ("generation", "created", "made_by", "provenance", *whole):
         del content[name]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def graph_nearby(runs: Sequence[StoredRun]) -> Graph | None:
+    """Return the graph of the runs if a folder with its name, here or next to a run, has this very graph."""
+    for run in runs:
+        for folder in (Path(), run.path.parent, run.path.parent.parent):
+            try:
+                graph = Graph.open(folder / Path(run.manifest.graph).name)
+            except (NotAGraph, OSError):
+                continue
+            if all(graph_hash(graph) == other.manifest.graph_sha256 for other in runs):
+                return graph
+    return None
 
 
 def prompt_hashes(methods: Iterable[str], *, answers: bool) -> dict[str, str]:

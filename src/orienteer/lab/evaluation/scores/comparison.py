@@ -176,6 +176,15 @@ def kind_of(method: str) -> MethodKind:
     return "text agent" if parts <= FLAT | TEXT_AGENTS else "graph"
 
 
+def unlike(runs: Sequence[StoredRun]) -> list[str]:
+    """Return notes on the conditions in which runs differ."""
+    return [
+        f"the runs differ in {label}: {', '.join(sorted(map(str, values)))}"
+        for label, field in _CONDITIONS
+        if len(values := {getattr(run.manifest, field) for run in runs}) > 1
+    ]
+
+
 class _MethodScores(NamedTuple):
     """One method of one run, all its questions."""
 
@@ -189,11 +198,7 @@ class _MethodScores(NamedTuple):
 
 def _method_scores(runs: Sequence[StoredRun], lead: Lead) -> tuple[list[_MethodScores], list[str]]:
     """Return every method with its scores, and notes on what makes the runs unlike one another."""
-    notes = [
-        f"the runs differ in {label}: {', '.join(sorted(map(str, values)))}"
-        for label, field in _CONDITIONS
-        if len(values := {getattr(run.manifest, field) for run in runs}) > 1
-    ]
+    notes = unlike(runs)
     notes += dict.fromkeys(note for run in runs for note in cut_short(run, [lead.measure, *lead.beside]))
     runs_with = Counter(method for run in runs for method in latest(run.lines))
     methods = []

@@ -33,6 +33,7 @@ from orienteer.lab.evaluation.scores.measures import (
     unknown_measure,
     without_citations,
 )
+from orienteer.lab.evaluation.scores.verdicts import VERDICTS, Verdict, is_cut, verdict
 from orienteer.records import Record
 
 if TYPE_CHECKING:
@@ -71,12 +72,16 @@ def scorer(name: str, run: StoredRun, judgements: Judgements | None = None) -> L
         return LineScorer(name, _judged_score(name, judgements), is_of_answers=True, scale=scale)
     if name in REWARDS:
         return LineScorer(name, _reward_score(REWARDS[name], run), is_of_answers=True)
+    if name in VERDICTS:
+        return LineScorer(name, _verdict_score(VERDICTS[name]))
     if (step := evidence_step(name)) is not None:
         return LineScorer(name, _evidence_score(run, step))
     try:
         return LineScorer(name, _rank_score(name, run.manifest.candidates))
     except BadOption as error:
-        raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *NAMES, *_JUDGED_NAMES, *REWARDS))) from error
+        raise BadOption(
+            unknown_measure(name, (*_RANKING_NAMES, *NAMES, *_JUDGED_NAMES, *REWARDS, *VERDICTS))
+        ) from error
 
 
 def lead_of_runs(runs: Iterable[StoredRun], *, chosen: str | None = None) -> Lead:
@@ -97,6 +102,8 @@ def default_measures(run: StoredRun, judgements: Judgements | None = None) -> tu
         lead = lead_of(run.examples)
         names += dict.fromkeys((lead.measure, *lead.beside, *RANKING))
         names += [name + RAW for name in names if run.manifest.candidates is not None]
+    if any(example.gold.unanswerable or example.gold.sealed for example in run.examples):
+        names = [*VERDICTS, *names]
     if run.manifest.answers and any(example.gold.answers for example in run.examples):
         names += ANSWERS
         names += ["SetF1"] if any(example.gold.answer_type == "set" for example in run.examples) else []
@@ -113,8 +120,12 @@ def cut_short(run: StoredRun, names: Iterable[str]) -> tuple[str, ...]:
     for name in dict.fromkeys(names):
         with suppress(BadOption):  # a measure of no ranking
             longer += [name] if (rank_measure(name).k or 0) > run.manifest.k else []
-    measures = ", ".join(longer)
-    return (f"rankings hold only k={run.manifest.k} hits, and {measures} sees no more than these",) if longer else ()
+    measures, notes = ", ".join(longer), list[str]()
+    if longer:
+        notes.append(f"rankings hold only k={run.manifest.k} hits, and {measures} sees no more than these")
+    if not VERDICTS.keys().isdisjoint(names) and (cut := sum(map(is_cut, run.lines))):
+        notes.append(f"{cut:,} exact answers have more than k={run.manifest.k} nodes: no verdict on them without -k")
+    return tuple(notes)
 
 
 def judgements_of(run: StoredRun) -> Judgements:
@@ -137,6 +148,14 @@ def judgements_of(run: StoredRun) -> Judgements:
 def latest(lines: Sequence[Line]) -> dict[str, list[Line]]:
     """Group lines by method; the last line of a question counts."""
     return {method: list({line.id: line for line in group}.values()) for method, group in by_method(lines).items()}
+
+
+def _verdict_score(wanted: Verdict) -> Callable[[Line], float | None]:
+    def of(line: Line) -> float | None:
+        found = verdict(line)
+        return None if found is None else float(found == wanted)
+
+    return of
 
 
 def _rank_score(name: str, candidates: Sequence[str] | None) -> Callable[[Line], float | None]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.errors import BadOption, nearest
 from orienteer.lab.evaluation.running.runs import Line, StoredRun
 from orienteer.lab.evaluation.scores.scorer import (
-    Judgements,
     LineScorer,
     default_measures,
     gives_answers,
@@ -84,9 +84,10 @@ def score_runs(
     measures: Sequence[str] = (),
     by_measure: str | None = None,
     by: Sequence[str] = (),
+    is_together: bool = False,
     random_seed: int = 0,
 ) -> list[Row]:
-    """Return a row for each method, in the order of the runs and of their lines.
+    """Return a row for each method of each run, or of all together, in the order of the runs and of their lines.
 
     With `by`, a row for each method and value of that field of the questions, methods side by side; with several
     fields, for each combination of values. A question whose field is a list counts once for each value in it. Without
@@ -96,10 +97,11 @@ def score_runs(
     """
     for field in by:
         require_field(runs, field)
+    names = zip(names_of(runs), runs, strict=True)
     split_rows = [
         row.model_copy(update={"run": name})
-        for name, run in zip(names_of(runs), runs, strict=True)
-        for row in _rows_of(run, measures, by_measure, by, random_seed)
+        for name, some in ([(f"{len(runs)} runs", runs)] if is_together else [(n, [r]) for n, r in names])
+        for row in _rows_of(some, measures, by_measure, by, random_seed)
     ]
     return sorted(split_rows, key=lambda row: [value_order(row.by[field]) for field in by])
 
@@ -137,46 +139,65 @@ def require_field(runs: Sequence[StoredRun], field: str) -> None:
         raise BadOption(f"No question has a field {field!r}. {hint}There are: {', '.join(sorted(fields))}.")
 
 
+class _Scored(NamedTuple):
+    """A line with what it is scored by in its run, and the number of judgements that it lacks."""
+
+    line: Line
+    scorers: Mapping[str, LineScorer]
+    candidates: Sequence[str] | None
+    unjudged: int
+
+
 def _rows_of(
-    run: StoredRun, measures: Sequence[str], by_measure: str | None, by: Sequence[str], random_seed: int
+    runs: Sequence[StoredRun], measures: Sequence[str], by_measure: str | None, by: Sequence[str], random_seed: int
 ) -> list[Row]:
-    judgements = judgements_of(run)
-    lead = lead_of_runs([run], chosen=by_measure or next(iter(measures), None))
-    names = dict.fromkeys([*([by_measure] if by_measure else []), *(measures or default_measures(run, judgements))])
-    scorers = [scorer(name, run, judgements) for name in names]
+    judged = [judgements_of(run) for run in runs]
+    lead = lead_of_runs(runs, chosen=by_measure or next(iter(measures), None))
+    shown = measures or [name for run, own in zip(runs, judged, strict=True) for name in default_measures(run, own)]
+    names = dict.fromkeys([*([by_measure] if by_measure else []), *shown])
+    methods: dict[str, list[_Scored]] = {}
+    for run, own in zip(runs, judged, strict=True):
+        scorers, scores = {name: scorer(name, run, own) for name in names}, {score for _, _, score in own}
+        for method, lines in latest(run.lines).items():
+            methods.setdefault(method, []).extend(
+                _Scored(one, scorers, run.manifest.candidates, sum(lacks_judgement(one, name, own) for name in scores))
+                for one in lines
+            )
     split_rows = []
-    for method, lines in latest(run.lines).items():
-        applying = [measure for measure in scorers if gives_answers(lines) or not measure.is_of_answers]
-        absent = len({example.question.id for example in run.examples} - {line.id for line in lines})
-        groups: dict[tuple[str, ...], list[Line]] = {}
-        for line in lines:
-            for values in product(*(values_of(line, field) for field in by)):
-                groups.setdefault(values, []).append(line)
+    asked = sum(len({example.question.id for example in run.examples}) for run in runs)
+    for scored in methods.values():
+        has_answers = gives_answers([one.line for one in scored])
+        applying = [name for name, measure in scored[0].scorers.items() if has_answers or not measure.is_of_answers]
+        groups: dict[tuple[str, ...], list[_Scored]] = {}
+        for one in scored:
+            for values in product(*(values_of(one.line, field) for field in by)):
+                groups.setdefault(values, []).append(one)
+        labels = {"missing": asked - len(scored), "measure": lead.measure, "why": lead.why}
         for values, group in groups.items():
-            row = _row(run, group, applying, random_seed)
-            labels = {"method": method, "by": dict(zip(by, values, strict=True)), "missing": absent}
-            labels |= {"measure": lead.measure, "why": lead.why}
-            split_rows.append(row.model_copy(update={**labels, "unjudged": _unjudged(group, judgements)}))
+            row = _row(group, applying, random_seed)
+            split_rows.append(row.model_copy(update={**labels, "by": dict(zip(by, values, strict=True))}))
     return split_rows
 
 
-def _row(run: StoredRun, lines: Sequence[Line], scorers: Sequence[LineScorer], random_seed: int) -> Row:
-    candidates = run.manifest.candidates
+def _row(scored: Sequence[_Scored], measures: Sequence[str], random_seed: int) -> Row:
+    lines = [one.line for one in scored]
     milliseconds = np.array([line.seconds for line in lines]) * 1000
     estimates = {}
-    for measure in scorers:
-        if values := [value for value in map(measure.of, lines) if value is not None]:
+    for name in measures:
+        if values := [value for one in scored if (value := one.scorers[name].of(one.line)) is not None]:
             mean, low, high = mean_interval(values, random_seed=random_seed)
-            estimates[measure.name] = Estimate(mean=mean, low=low, high=high, n=len(values))
+            estimates[name] = Estimate(mean=mean, low=low, high=high, n=len(values))
     return Row(
-        run=run.path.name,
+        run="",
         method=lines[0].method,
         n=len(lines),
         failed=sum(line.error is not None for line in lines),
         missing=0,
         unranked=sum(not is_ranked(line) for line in lines),
-        outside=sum(candidates is not None and hit.type not in candidates for line in lines for hit in line.hits),
-        unjudged=0,
+        outside=sum(
+            one.candidates is not None and hit.type not in one.candidates for one in scored for hit in one.line.hits
+        ),
+        unjudged=sum(one.unjudged for one in scored),
         measures=estimates,
         milliseconds={name: float(np.percentile(milliseconds, rank)) for name, rank in (("p50", 50), ("p95", 95))},
         usage=sum((line.usage for line in lines), Usage()),
@@ -204,9 +225,3 @@ def tool_failures(lines: Sequence[Line]) -> float | None:
     """Return the share of the models' tool calls that failed, unreadable ones included; None without tool calls."""
     calls = sum(line.work.tool_calls for line in lines)
     return sum(line.work.failed_calls for line in lines) / calls if calls else None
-
-
-def _unjudged(lines: Sequence[Line], judgements: Judgements) -> int:
-    """Count the missing judgements among the scores that a judge was asked for."""
-    scores = {score for _, _, score in judgements}
-    return sum(lacks_judgement(line, score, judgements) for line in lines for score in scores)
