@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a line of the page is a paragraph)
 """Write docs/reproduce.md from the rows that `orienteer reproduce` makes: `python benchmarks/reproduce_page.py`."""
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def _data() -> Iterator[str]:
 
 
 def _paper(paper: str) -> Iterator[str]:
-    rows = [row for row in reproduced_rows() if row.id.startswith(f"{paper}:")]
+    rows = [row for row in reproduced_rows().values() if row.id.startswith(f"{paper}:")]
     yield f"## {PAPERS[paper]}"
     if training := list(dict.fromkeys(row.before for row in rows if row.before)):
         yield "A student, for the graphs that the rows have made:\n"

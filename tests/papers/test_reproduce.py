@@ -18,7 +18,7 @@ from orienteer.serve import main as run_command_line
 from orienteer.settings import Settings
 
 pytestmark = pytest.mark.process  # pickles and a model's code are run in one
-ROWS = {row.id: row for row in reproduced_rows()}
+ROWS = reproduced_rows()
 OTHER_LINES = {"ark:table5", "ark:figure4", "graphscout:table1", "graphscout:figure1", "sage:figure4"}
 """Rows whose lines are named by the model that is asked, and one whose published figures are gains."""
 # What the audit of the papers counts (paper: tables and figures with results).

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-import time
-from dataclasses import fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -39,8 +38,8 @@ def reproduce(
     ] = None,
     student: Annotated[str | None, typer.Option(metavar="NAME", help="A trained model, named as --model is.")] = None,
     embedder: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What embeds the graphs: minilm, openai:NAME, or an ONNX model.")
-    ] = None,
+        str, typer.Option(metavar="NAME", help="What embeds the graphs: minilm, openai:NAME, or an ONNX model.")
+    ] = "minilm",
     *,
     model: ModelFlags,
     budget: BudgetFlags,
@@ -50,74 +49,58 @@ def reproduce(
     from orienteer.lab.reproduce.rows import row_of, rows
 
     if is_listed:
-        listed = [one.model_dump(include={"id", "shows", "reason"}) | {"command": one.command} for one in rows()]
-        cells = [(one.id, one.command or f"none: {one.reason}") for one in rows()]
+        listed = [
+            one.model_dump(include={"id", "shows", "reason"}) | {"command": one.command} for one in rows().values()
+        ]
+        cells = [(one.id, one.command or f"none: {one.reason}") for one in rows().values()]
         out.show(listed, lambda: out.table(cells, header=("id", "command")))
         return
     if row is None or target is None:
-        raise UsageError(
-            "name a table or figure, its data and a folder: orienteer reproduce ark:table1 STARK -o FOLDER"
-        )
-    configured, started = model.settings(), time.monotonic()
-    seed = {"random_seed": random_seed or None}
-    asked: dict[str, object] = {"limit": limit, **seed}
-    asked |= {one.name.replace("_", "-"): getattr(budget, one.name) for one in fields(budget)}
-    names = {"model": configured.model, "judge": judge or configured.model, "student": student}
-    flags = {name: _flags(model=value, base_url=model.base_url) for name, value in names.items() if value}
+        raise UsageError("name a table or figure, its data and -o: orienteer reproduce ark:table1 STARK -o FOLDER")
+    asked, own = row_of(row), model.settings().model
+    names = {"model": own, "judge": judge or own, "student": student}
+    flags = {name: _flags(model=value, base_url=value and model.base_url) for name, value in names.items()}
     flags |= {
-        "asked": _flags(**asked),
+        "asked": _flags(limit=limit, random_seed=random_seed, **asdict(budget)),
         "embedder": _flags(embedder=embedder),
-        "quiz": str(limit or 2000),
-        "seed": _flags(**seed),
     }
-    made = Reproduction(row_of(row), data or [], target, flags)
+    flags |= {"quiz": f"{limit or 2000} {_flags(random_seed=random_seed)}"}
     with resumable(out, target), file_trouble("check the path, its permissions and the space left"):
-        figures = made.figures()
+        figures = Reproduction(asked, data or [], target, flags).figures()
     ours: dict[str, dict[str, float]] = {}
     for (label, column), value in figures.items():
         ours.setdefault(label, {})[column] = value
-    table = made.row.published
-    printed = {} if table is None else table.figures
+    table, printed = asked.published, asked.printed
     columns = list(dict.fromkeys([*(table.columns if table else ()), *(column for _, column in figures)]))
-    source = table.source if table else None
-    facts: dict[str, object] = {
-        "id": row,
-        "shows": made.row.shows,
-        "columns": columns,
-        "ours": ours,
-        "published": printed,
-    }
-    facts |= {"source": source, "differs": made.row.differs, "calls": sum(made.calls)}
-
-    def show() -> None:
-        out.print(f"{row}: {made.row.shows}")
-        lines = dict.fromkeys([*printed, *ours])
-        cells = [
-            [line, *(_cell(ours.get(line, {}).get(at), printed.get(line, {}).get(at)) for at in columns)]
-            for line in lines
-        ]
-        out.table(cells, header=("", *columns))
-        out.print(f"in brackets: {source}" if source else "the paper prints no figures")
-        out.print(f"what differs: {made.row.differs or 'nothing that we know of'}")
-        out.note(f"{time.monotonic() - started:,.1f} s; {sum(made.calls):,.0f} calls of the model by these runs in all")
-
-    out.show(facts, show)
+    facts = {"source": table.source if table else None, "columns": columns, "ours": ours, "published": printed}
+    lines = [
+        [label, *(_cell(ours.get(label, {}).get(name), printed.get(label, {}).get(name)) for name in columns)]
+        for label in dict.fromkeys([*printed, *ours])
+    ]
+    if out.as_json:
+        out.json({**asked.model_dump(include={"id", "shows", "differs"}), **facts})
+        return
+    out.print(f"{row}: {asked.shows}")
+    out.table(lines, header=("", *columns))
+    out.print(f"in brackets: {table.source}" if table else "the paper prints no figures")
+    if asked.differs:
+        out.print(f"what differs: {asked.differs}")
 
 
 def _flags(**values: object) -> str:
     """Write flags for a command line; those without a value are left out."""
-    given = {name.replace("_", "-"): value for name, value in values.items() if value is not None}
-    return " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in given.items())
+    given = [(name.replace("_", "-"), str(value)) for name, value in values.items() if value is not None]
+    return " ".join(f"--{name} {shlex.quote(value)}" for name, value in given)
 
 
 def _cell(ours: float | None, published: float | None) -> str:
-    return " ".join(
-        ["-" if ours is None else _figure(ours), *([] if published is None else [f"({_figure(published)})"])]
-    )
+    return f"{_figure(ours)} ({_figure(published)})" if published is not None else _figure(ours)
 
 
-def _figure(value: float) -> str:
-    """Write a count in full, a share or a mark with three digits, a small setting as it is."""
+def _figure(value: float | None) -> str:
+    """Write a count in full, a share or a mark with three digits, a small setting as it is; `-` for none."""
+    if value is None:
+        return "-"
     if value == int(value) and abs(value) > 1:
         return f"{int(value):,}"
     return share(value) if abs(value) >= 0.001 or not value else f"{value:g}"

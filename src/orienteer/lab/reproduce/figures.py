@@ -13,7 +13,7 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from math import inf
 from pathlib import Path
@@ -36,19 +36,9 @@ from orienteer.text.sentences import tokens
 
 # Figures by label and column.
 Figures: TypeAlias = dict[tuple[str, str], float]
-Asked: TypeAlias = tuple[Path, list[dict[str, Any]]]  # Any: JSON
+# A part that is there: what steps name in braces.
+Place: TypeAlias = dict[str, str]
 _FIRST = 5  # a trajectory hits with gold among its first five nodes: ARK, tables 9 and 10
-_OF_QUESTIONS = ("questions", "templates", "train", "val", "test")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A part of a data set that is there."""
-
-    data: str
-    part: str
-    graph: Path
-    questions: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +48,15 @@ class Reproduction:
     row: Row
     folders: Sequence[Path]
     target: Path
-    flags: Mapping[str, str] = field(default_factory=dict)
-    """What steps name in braces: `model`, `judge`, `student`, `embedder`, `asked`, `quiz`, `seed`."""
-    calls: list[float] = field(default_factory=list)
-    """Calls of a model by the runs so far, those of earlier commands included."""
+    flags: Mapping[str, str]
+    """What steps name in braces besides: `model`, `judge`, `student`, `embedder`, `asked`, `quiz`."""
 
     def figures(self) -> Figures:
         """Make the row's figures; what is in the folder stays.
 
-        Raises `BadInput` for missing data and `BadOption` for a missing model before anything is paid, and whatever a
-        step raises.
+        Raises `BadInput` for missing data and `BadOption` for a missing model, before anything is paid.
         """
-        row = self.row
+        row, makers = self.row, {"runs": self._of_runs, "counts": self._counts, "report": self._reported}
         if row.reason is not None:
             raise BadOption(f"{row.id} has no command: {row.reason}")
         missing = [place for part in row.parts for place in self._places(part) if isinstance(place, str)]
@@ -81,10 +68,8 @@ class Reproduction:
             raise BadOption(f"{row.id} asks a model: name one with --model")
         if row.kind == "recipe":
             config = read_recipe(GrpoConfig, row.figure, {}).model_dump()
-            return {
-                (label, "value"): float(config[label]) for label in (row.published.figures if row.published else ())
-            }
-        return {"runs": self._of_runs, "counts": self._counts, "report": self._reported}[row.kind]()
+            return {(label, "value"): float(config[label]) for label in row.printed}
+        return makers[row.kind]()
 
     def _places(self, part: str) -> list[Place | str]:
         """Return where the graphs of a part are, several if it is joined; of a missing one what is expected."""
@@ -93,38 +78,35 @@ class Reproduction:
         bases = [base for folder in self.folders for base in (folder, *sorted(folder.glob("*/")))]
         found = list[Place | str]()
         for member in one.joined.get(name, (name,)):
-            paths = [(base / at["graph"], base / at["questions"]) for at in one.parts[member] for base in bases]
-            there = next((pair for pair in paths if pair[0].exists() and pair[1].exists()), None)
-            found.append(Place(data, member, *there) if there else " and ".join(one.parts[member][0].values()))
+            own = {"data": data, "name": member, "given": ""}
+            at = ({**own, **place, "base": str(base)} for place in one.parts[member] for base in bases)
+            there = (one for one in at if all(Path(one["base"], one[name]).exists() for name in ("graph", "questions")))
+            expected = one.parts[member][0]
+            found.append(next(there, f"{expected['graph']} and {expected['questions']}"))
         return found
 
     def _members(self, part: str) -> list[Place]:
-        return [place for place in self._places(part) if isinstance(place, Place)]
+        return [place for place in self._places(part) if isinstance(place, dict)]
 
-    def _graph(self, place: Place, form: str = "") -> Path:
+    def _graph(self, place: Place, form: str) -> Path:
         """Return the graph of a part, made once."""
-        target = self.target / "graphs" / "-".join(filter(None, (place.data, place.part, form)))
-        steps = forms()[form] if form else data_sets()[place.data].made
-        self._once(target.with_suffix(".json"), steps, place, target)
+        graph = self.target / "graphs" / "-".join(filter(None, (place["data"], place["name"], form)))
+        self._once(graph.with_suffix(".json"), forms().get(form, data_sets()[place["data"]].made), place, graph)
         if self.row.embedded and form not in ("alike", "reviews"):
-            self._once(target.with_suffix(".embedded"), ["embed {target} {embedder}"], place, target)
-        return target
+            self._once(graph.with_suffix(".embedded"), ["embed {target} {embedder}"], place, graph)
+        return graph
 
-    def _once(self, file: Path, steps: Sequence[str], place: Place, target: Path) -> None:
+    def _once(self, file: Path, steps: Sequence[str], place: Place, graph: Path) -> None:
         """Run steps unless the file is there, and write what the last one printed into it."""
         if not file.exists():
             file.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(file, [self._ran(step, place, target) for step in steps][-1])
+            write_whole(file, [self._ran(step, place, target=graph) for step in steps][-1])
 
-    def _ran(self, step: str, place: Place, target: Path, **more: str) -> str:
+    def _ran(self, step: str, place: Place, **paths: Path) -> str:
         """Run a command, and return what it printed. Raises its error."""
-        paths = {"graph": place.graph, "questions": place.questions, "target": target, "folder": self.target}
-        names = {name: shlex.quote(str(path)) for name, path in paths.items()}
-        flags = {
-            name: self.flags.get(name, "")
-            for name in ("model", "judge", "student", "embedder", "asked", "quiz", "seed")
-        }
-        words = shlex.split(step.format(**names, **flags, name=place.part, **more))
+        files = {name: Path(place["base"], place[name]) for name in ("graph", "questions")}
+        quoted = {name: shlex.quote(str(path)) for name, path in {**files, "folder": self.target, **paths}.items()}
+        words = shlex.split(step.format(**{**place, **self.flags, **quoted}))
         printed = io.StringIO()
         with redirect_stdout(printed):
             code = application()(args=words, prog_name="orienteer", standalone_mode=False)
@@ -134,66 +116,77 @@ class Reproduction:
 
     def _of_runs(self) -> Figures:
         """Return the measures of methods over questions, and their means over the parts if the row has them."""
-        row, figures = self.row, Figures()
-        asked: dict[tuple[str, str], dict[str, str]] = {}
+        row, figures, asked = self.row, Figures(), dict[str, dict[str, str]]()
         for label, text in row.methods.items():
             method, _, form = (piece.strip() for piece in text.partition("@"))
             config = method_of(method.split()[0]).config_class()
-            if config is not None and "faithful" in config.model_fields:
-                method += " faithful=true"
-            group = ("", STUDENT) if form == STUDENT else (form, "model")
-            if form != STUDENT or self.flags.get(STUDENT):
-                asked.setdefault(group, {})[label] = method
-        for part, ((form, who), methods) in product(row.parts, asked.items()):
-            runs = [self._run(place, part, form, who, list(methods.values())) for place in self._members(part)]
+            method, fusion, how = method.partition(" fusion=")
+            faithful = " faithful=true" if config is not None and "faithful" in config.model_fields else ""
+            asked.setdefault(form, {})[label] = f"{method}{faithful}{fusion}{how}"
+        if not self.flags[STUDENT]:
+            asked.pop(STUDENT, None)
+        for part, (form, methods) in product(row.parts, asked.items()):
+            runs, model = self._runs(part, form, list(methods.values()))
+            shown = self._shown(runs)
             for label, method in methods.items():
-                name = label.replace("MODEL", _named(self.flags.get(who))).replace(
-                    "STUDENT", _named(self.flags.get(who))
-                )
+                name = label.replace("MODEL", model).replace("STUDENT", model)
                 line = name if not row.by_part else part if len(row.methods) == 1 else f"{part} {name}"
+                own = [one for one in shown if one["method"] == method]
                 for measure in row.measures:
-                    for value, figure in _measured(measure, method, runs).items():
-                        column = measure if row.by_part else " ".join(filter(None, (part, value, measure)))
-                        figures[line, column] = figure
-        for label, measure in product(
-            dict.fromkeys(label for label, _ in figures) if row.averaged else (), row.measures
-        ):
+                    for value, figure in _measured(measure, method, own, runs).items():
+                        figures[line, measure if row.by_part else " ".join(filter(None, (part, value, measure)))] = (
+                            figure
+                        )
+        for label, measure in product({label for label, _ in figures} if row.averaged else (), row.measures):
             values = [figures.get((label, f"{part} {measure}"), inf) for part in row.parts]
             figures |= {(label, f"average {measure}"): sum(values) / len(values)} if inf not in values else {}
         return figures
 
-    def _run(self, place: Place, part: str, form: str, who: str, methods: Sequence[str]) -> Asked:
-        """Ask methods the questions of a graph; return the run, and the rows that `eval show` prints."""
-        row, target = self.row, self._graph(place, form)
-        split = next(iter(part.split()[1:]), row.split or data_sets()[place.data].split)
-        names = (target.name, split, f"k{row.k}", row.answers and "answers", _named(self.flags.get(who)))
-        run = self.target / "runs" / "-".join(str(name) for name in names if name).replace("/", "_").replace(":", "_")
-        at = shlex.quote(str(run))
-        given = " ".join([*(f"--method {shlex.quote(method)}" for method in methods), f"-k {row.k} -o {at}"])
-        given += (f" --split {split}" if split else "") + (" --answers" if row.answers else "")
-        self._ran(f"eval run {{target}} {{questions}} {{asked}} {{{who}}} {{given}}", place, target, given=given)
-        scores = [score for score, criteria in CRITERIA.items() if {score, *criteria} & {*row.measures}]
-        if scores:
-            given = f"{at} {' '.join(f'--score {score}' for score in scores)}"
-            self._ran("eval judge {given} --graph {target} {judge}", place, target, given=given)
-        has_field = any(row.by in example.fields for example in read_run(run).examples)
-        words = [at, *([f"--by {row.by}"] if has_field else [])]
-        words += [f"--measure {name}" for name in row.measures if name not in _WORK and " " not in name]
-        shown = json.loads(self._ran("eval show {given} --json", place, target, given=" ".join(words)))
-        self.calls.append(sum(line["usage"]["calls"] for line in shown if line["method"] in methods))
-        return run, shown
+    def _runs(self, part: str, form: str, methods: Sequence[str]) -> tuple[list[Path], str]:
+        """Ask methods the questions of a part; return a run for each of its graphs, and the model's name."""
+        row, runs = self.row, list[Path]()
+        who = STUDENT if form == STUDENT else "model"
+        model = [*shlex.split(self.flags[who])[1:2], ""][0]
+        for place in self._members(part):
+            graph = self._graph(place, "" if form == STUDENT else form)
+            split = next(iter(part.split()[1:]), row.split or data_sets()[place["data"]].split)
+            names = (graph.name, split, f"k{row.k}", row.answers and "answers", model)
+            run = self.target / "runs" / "-".join(str(name) for name in names if name).replace("/", "_")
+            words = [f"--method {shlex.quote(method.partition(' fusion=')[0])}" for method in methods]
+            words = [*dict.fromkeys(words), f"--split {split}" if split else "", "--answers" if row.answers else ""]
+            step = f"eval run {{target}} {{questions}} {{asked}} {{{who}}} {' '.join(words)} -k {row.k} -o {{run}}"
+            self._ran(step, place, target=graph, run=run)
+            scores = [f"--score {score}" for score, of in CRITERIA.items() if {score, *of} & {*row.measures}]
+            if scores:
+                self._ran(
+                    f"eval judge {{run}} {' '.join(scores)} --graph {{target}} {{judge}}", place, target=graph, run=run
+                )
+            if any(" fusion=" in method for method in methods):
+                fused = run.with_name(f"{run.name}-fused")
+                self._ran("eval fuse {run} --graph {target} -o {fused}", place, target=graph, run=run, fused=fused)
+                run = fused
+            runs.append(run)
+        return runs, model
+
+    def _shown(self, runs: Sequence[Path]) -> list[dict[str, Any]]:  # Any: JSON
+        """Return the rows that `eval show` prints of some runs together."""
+        words = [shlex.quote(str(run)) for run in runs] + ["--together --json" if len(runs) > 1 else "--json"]
+        words += [f"--by {self.row.by}"] if self.row.by else []
+        words += [f"--measure {name}" for name in self.row.measures if name not in _WORK and " " not in name]
+        [place, *_] = self._members(self.row.parts[0])
+        shown: list[dict[str, Any]] = json.loads(self._ran(f"eval show {' '.join(words)}", place))
+        return shown
 
     def _counts(self) -> Figures:
         """Return sizes of graphs and of sets of questions; with methods, the counts of types of nodes and edges."""
         figures, row = Figures(), self.row
+        wanted = {(label, "count"): what for label, what in row.methods.items()}
         for part in row.parts:
             [place] = self._members(part)
-            wanted = {label: (label, "count", what) for label, what in row.methods.items()}
-            wanted |= {measure: (part, measure, measure) for measure in row.measures}
-            for label, column, what in wanted.values():
-                if what in _OF_QUESTIONS:
-                    split = what if what not in ("questions", "templates") else None
-                    examples = read_questions(place.questions, split=split).examples
+            for (label, column), what in (wanted or {(part, measure): measure for measure in row.measures}).items():
+                if what in ("questions", "templates", "train", "val", "test"):
+                    split = None if what in ("questions", "templates") else what
+                    examples = read_questions(Path(place["base"], place["questions"]), split=split).examples
                     templates = {example.fields.get("template") for example in examples}
                     figures[label, column] = len(templates if what == "templates" else examples)
                 else:
@@ -204,11 +197,10 @@ class Reproduction:
         """Return parts of the report on a graph's build, or of what the last step printed."""
         row, figures = self.row, Figures()
         [place] = self._members(row.parts[0])
-        target = (
-            self._graph(place, row.forms.get(place.part, "")) if "{graph}" not in " ".join(row.steps) else self.target
-        )
-        printed = [self._ran(step, place, target) for step in row.steps]
-        report = json.loads(printed[-1] if printed else target.with_suffix(".json").read_text(encoding="utf-8"))
+        needs_graph = not row.steps or "{target}" in row.steps[0]
+        graph = self._graph(place, row.forms.get(place["name"], "")) if needs_graph else self.target
+        printed = [self._ran(step, place, target=graph) for step in row.steps]
+        report = json.loads(printed[-1] if printed else graph.with_suffix(".json").read_text(encoding="utf-8"))
         for item in row.figure.split(", "):
             value = report
             for key in item.lstrip("^").split("."):
@@ -222,45 +214,32 @@ _WORK = ("calls", "iterations", "tool_calls", "retrievals", "set_joins", "tokens
          "seconds", "tool_failures")  # fmt: skip
 
 
-def _measured(measure: str, method: str, runs: Sequence[Asked]) -> dict[str, float]:
-    """Return a measure over several runs together, by the values of the row's field; under "" without one."""
+def _measured(
+    measure: str, method: str, shown: Sequence[Mapping[str, Any]], runs: Sequence[Path]
+) -> dict[str, float]:  # Any: JSON
+    """Return a measure by the values of the row's field; under "" without one."""
     if " " in measure:
-        share = _of_trajectories(measure, method, [run for run, _ in runs])
-        return {} if share is None else {"": share}
-    sums, counts = dict[str, float](), dict[str, float]()
-    for line in (line for _, lines in runs for line in lines if line["method"] == method):
-        value, score = ", ".join(line["by"].values()), line["measures"].get(measure, {"mean": 0, "n": 0})
-        own = {
-            "tool_failures": line["tool_failures"] or 0,
-            "seconds": line["milliseconds"]["p50"] / 1000,
-            **line["work"],
-        }
-        n = line["n"] if measure in _WORK else score["n"]
-        n *= line["work"]["tool_calls"] if measure == "tool_failures" else 1
-        sums[value] = sums.get(value, 0) + own.get(measure, score["mean"]) * n
-        counts[value] = counts.get(value, 0) + n
-    return {value: sums[value] / count for value, count in counts.items() if count}
-
-
-def _named(flags: str | None) -> str:
-    """Return the model that flags name."""
-    return shlex.split(flags)[1] if flags else ""
+        return _of_trajectories(measure, method, runs)
+    measured = dict[str, float]()
+    for line in shown:
+        own = {"tool_failures": line["tool_failures"], "seconds": line["milliseconds"]["p50"] / 1000, **line["work"]}
+        value = own[measure] if measure in _WORK else line["measures"].get(measure, {}).get("mean")
+        measured |= {} if value is None else {", ".join(line["by"].values()): value}
+    return measured
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[tuple[str, str], float]]:  # Any: JSON
     """Yield the numbers of an object by label and column; of a table of percentiles by its logic and percentile."""
     for key, inner in enumerate(value) if isinstance(value, list) else (value or {}).items():
         if isinstance(inner, dict):
-            label = f"{inner['logic']} {inner['percentile']}" if isinstance(value, list) else key
-            yield from _flat(
-                str(label), {of: number for of, number in inner.items() if of not in ("logic", "percentile")}
-            )
+            label = f"{inner.pop('logic')} {inner.pop('percentile')}" if isinstance(value, list) else key
+            yield from _flat(str(label), inner)
         elif isinstance(inner, int | float):
             yield (name, str(key)), inner
 
 
-def _of_trajectories(measure: str, method: str, runs: Sequence[Path]) -> float | None:
-    """Return a share of trajectories: of all, of those that hit, or of those that miss; None without any."""
+def _of_trajectories(measure: str, method: str, runs: Sequence[Path]) -> dict[str, float]:
+    """Return a share of trajectories: of all, of those that hit, or of those that miss; {} without any."""
     chosen, name = measure.split()
     several: list[Trajectory] = []
     for run in map(read_run, runs):
@@ -271,23 +250,20 @@ def _of_trajectories(measure: str, method: str, runs: Sequence[Path]) -> float |
                 several += [trajectory] if chosen in ("all", outcome) else []
     kind, _, rest = name.partition("_")
     counts = [count for count in map(count_calls, several) if count.calls]
-    if kind == "mark":
-        values = [float(rest in trajectory.marks) for trajectory in several]
-    elif rest == "calls":  # a share of all calls together
-        values = [float(at == kind) for count in counts for at in _calls_of(count.searches, count.neighbourhood)]
-    elif kind == "along":
-        least, _, most = rest.rstrip("+").partition("-")
-        end = inf if rest.endswith("+") else int(most or least)
-        values = [float(int(least) <= count.neighbourhood <= end) for count in counts]
-    elif kind == "searches":
-        values = [float(count.is_searching_again) for count in counts]
-    else:
-        values = [float(count.is_global_only == (kind == "global")) for count in counts]
-    return sum(values) / len(values) if values else None
-
-
-def _calls_of(searches: int, along: int) -> list[str]:
-    return ["global"] * searches + ["neighbourhood"] * along
+    least, _, most = rest.rstrip("+").partition("-")
+    values: list[bool] = {
+        "mark": lambda: [rest in trajectory.marks for trajectory in several],
+        "global": lambda: [count.is_global_only for count in counts],
+        "both": lambda: [not count.is_global_only for count in counts],
+        "searches": lambda: [count.is_searching_again for count in counts],
+        "along": lambda: [
+            int(least) <= count.neighbourhood <= (inf if "+" in rest else int(most or least)) for count in counts
+        ],
+        # Shares of all calls together.
+        "wide": lambda: [wide for count in counts for wide in [True] * count.searches + [False] * count.neighbourhood],
+        "deep": lambda: [deep for count in counts for deep in [False] * count.searches + [True] * count.neighbourhood],
+    }[kind]()
+    return {"": sum(values) / len(values)} if values else {}
 
 
 def _size(graph: Graph, what: str) -> float:
@@ -295,16 +271,16 @@ def _size(graph: Graph, what: str) -> float:
     schema, layer = graph.schema, open_layer(graph)
     alike, edges = layer.about.edges if layer else 0, sum(graph.schema.edges.values())
     kind, _, name = what.partition(" ")
-    ends = sorted(name.split(" -similar- "))
-    if kind == "node":
-        return schema.node_types.get(name, 0)
-    if kind == "edge" and len(ends) == 1:
-        return schema.edge_types.get(name, 0)
-    if kind == "edge":
-        pairs = [(sorted((at.source, at.target)), count) for at, count in schema.edges.items() if at.type == "similar"]
-        return sum(count for pair, count in pairs if pair == ends)
+    if kind == "edge" and " -similar- " in name:
+        ends = sorted(name.split(" -similar- "))
+        return sum(
+            count
+            for at, count in schema.edges.items()
+            if sorted((at.source, at.target)) == ends and at.type == "similar"
+        )
     if kind == "tokens":
         return sum(tokens(f"{graph.arrays.names[row]} {graph.arrays.texts[row]}") for row in range(len(graph)))
     types = {"node_types": len(schema.node_types), "edge_types": len(schema.edge_types) + bool(layer)}
     sizes = {"nodes": len(graph), "edges": edges + alike, "similar": alike, "degree": 2 * edges / max(1, len(graph))}
-    return {**types, **sizes}[kind]
+    of_types = {"node": schema.node_types.get(name, 0), "edge": schema.edge_types.get(name, 0)}
+    return {**types, **sizes, **of_types}[kind]

@@ -13,7 +13,6 @@ from orienteer.methods.table import method_of
 from orienteer.records import Record
 
 STUDENT = "student"  # the form of a method that is asked of --student, over the graph as it is
-_BY_MODEL = "{model}"
 
 
 class DataSet(Record):
@@ -59,17 +58,16 @@ class Row(Record):
         """Whether a model is asked: by a method, for an answer, or while a graph is made."""
         texts = self.methods.values() if self.kind == "runs" else ()
         used = {*self.forms.values(), *(text.partition("@")[2] for text in texts)}
-        steps = [*self.steps, *(step for name in used & forms().keys() for step in forms()[name])]
+        steps = [*self.steps, *(step for form in used for step in forms().get(form, ()))]
         is_asked = any(method_of(text.split()[0]).asks_model for text in texts)
-        return self.answers or is_asked or any(_BY_MODEL in step for step in steps)
+        return self.answers or is_asked or any("{model}" in step for step in steps)
 
     @property
     def command(self) -> str | None:
         """The command that makes it; None if none does, for the `reason`."""
-        is_judged = {"QwenScore", "A-Score"} & {*self.measures} or any("{judge}" in step for step in self.steps)
         flags = {
             "--model MODEL": self.asks_model,
-            "--judge JUDGE": is_judged,
+            "--judge JUDGE": {"QwenScore", "A-Score"} & {*self.measures} or "{judge}" in " ".join(self.steps),
             "--student STUDENT": any(text.endswith(f"@{STUDENT}") for text in self.methods.values()),
             "-o FOLDER": True,
         }
@@ -78,8 +76,13 @@ class Row(Record):
 
     @property
     def published(self) -> PublishedTable | None:
-        """The paper's figures, if it prints any."""
+        """The paper's table, if it prints figures."""
         return next((table for table in published_tables() if table.id == self.id), None)
+
+    @property
+    def printed(self) -> dict[str, dict[str, float]]:
+        """The paper's figures, by label and column."""
+        return self.published.figures if self.published else {}
 
 
 @cache
@@ -88,9 +91,9 @@ def _content() -> dict[str, Any]:  # Any: TOML
 
 
 @cache
-def rows() -> tuple[Row, ...]:
-    """Return every row, paper by paper."""
-    return tuple(map(Row.model_validate, _content()["row"]))
+def rows() -> dict[str, Row]:
+    """Return every row by its id, paper by paper."""
+    return {row["id"]: Row.model_validate(row) for row in _content()["row"]}
 
 
 @cache
@@ -99,15 +102,15 @@ def data_sets() -> dict[str, DataSet]:
     return {name: DataSet.model_validate(fields) for name, fields in _content()["data"].items()}
 
 
-def forms() -> dict[str, list[str]]:
+@cache
+def forms() -> dict[str, tuple[str, ...]]:
     """Return the commands that make a graph in each form."""
-    return _content()["form"]  # type: ignore[no-any-return]  # TOML
+    return {name: tuple(steps) for name, steps in _content()["form"].items()}
 
 
 def row_of(row_id: str) -> Row:
     """Return a row by its id. Raises `BadOption` with the nearest ids."""
-    by_id = {row.id: row for row in rows()}
-    if row_id not in by_id:
-        near = ", ".join(nearest(row_id, by_id, most=3) or by_id)
+    if row_id not in rows():
+        near = ", ".join(nearest(row_id, rows(), most=3) or rows())
         raise BadOption(f"no table or figure {row_id!r}. Near: {near}. orienteer reproduce --list prints all of them")
-    return by_id[row_id]
+    return rows()[row_id]
