@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import threading
 import time
 
@@ -16,6 +17,7 @@ from orienteer.lab.reproduce import data_sets, reproduced_rows
 from orienteer.records import Message, Reply, ToolCall, Usage
 from orienteer.serve import main as run_command_line
 from orienteer.settings import Settings
+from reproduce_page import PAGE, page
 
 pytestmark = pytest.mark.process  # pickles and a model's code are run in one
 ROWS = reproduced_rows()
@@ -162,3 +164,98 @@ def test_a_row_over_a_slice(reproduced, model, row_id, record_property):
         assert made["columns"][: len(table.columns)] == list(table.columns)
         assert {*made["ours"]} & {*made["published"]} or row_id in OTHER_LINES
         assert any({*line} & {*table.columns} for line in made["ours"].values()) or row_id == "sage:figure4"
+
+
+def test_a_table_has_the_papers_layout_and_its_figures_in_brackets(published, target, capsys):
+    words = ["reproduce", "ark:table6", str(published["stark"]), "-o", str(target)]
+    assert run_command_line(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == ["train", "val", "test"]
+    assert lines[2].split() == ["prime", "1", "(6,162)", "1", "(2,240)", "2", "(2,016)"]
+    assert "in brackets: ARK (paper 001), table 6" in lines
+
+
+def test_figures_by_hand(reproduced):
+    """The lantern is the first question's gold in each base, and its title has the question's words."""
+    ours = reproduced("ark:table1")["ours"]
+    assert ours["bm25"]["amazon Hit@1"] == ours["bm25"]["mag Hit@1"] == ours["bm25"]["prime Hit@1"] == 1
+    assert ours["bm25"]["average MRR"] == 1
+    assert "ark (distilled, 8B)" not in ours  # no student was named
+    figures = reproduced("ark:table9")["ours"]["amazon"]  # the model searches the graph, and along no edge
+    assert (figures["all global_only"], figures["all both_tools"]) == (1, 0)
+    counts = {label: line["count"] for label, line in reproduced("sage:table12")["ours"].items()}
+    assert counts == {"Author": 1, "Paper": 3, "Field": 1, "Institution": 1, "Total": 6}
+    assert reproduced("sage:table10")["ours"]["Review"]["count"] == 3
+    sizes = reproduced("graphscout:table4")["ours"]
+    assert sizes["physics"] == {"nodes": 7, "edges": 6, "templates": 2, "questions": 2}
+    assert reproduced("graphscout:table3")["ours"] == reproduced("graphscout:table3")["published"]
+    halves = reproduced("graphscout:figure4")["ours"]["graph-cot"]
+    assert set(halves) <= {
+        f"{part} {level} F1" for part in ROWS["graphscout:figure4"].parts for level in ("easy", "medium")
+    }
+    assert set(halves.values()) <= {0.0, 1.0}
+
+
+def test_nothing_is_asked_twice(reproduced, model):
+    first = [reproduced("ark:table2"), reproduced("sage:table3")]
+    model.requests = 0
+    assert [reproduced("ark:table2"), reproduced("sage:table3")] == first
+    assert model.requests == 0
+
+
+def test_an_interrupted_row_continues(published, model, monkeypatch, tmp_path, capsys):
+    asked = model.chat
+    words = ["reproduce", "ark:table8", str(published["stark"]), "-o", str(tmp_path / "out"), "--model", "scripted"]
+
+    def interrupted(*messages, **given):
+        if model.requests == 9:
+            raise KeyboardInterrupt
+        return asked(*messages, **given)
+
+    monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(model, "chat", interrupted)
+    assert run_command_line(words) == 130
+    before = model.requests
+    monkeypatch.setattr(model, "chat", asked)
+    assert run_command_line(words) == 0
+    whole = model.requests
+    shutil.rmtree(tmp_path / "out")
+    model.requests = 0
+    assert run_command_line(words) == 0
+    assert before <= model.requests == whole, "what was paid before the interruption was not paid again"
+    capsys.readouterr()
+
+
+def test_what_is_wrong_is_said_before_anything_is_paid(reproduced, model, tmp_path, capsys):
+    error = reproduced("ark:table1", data=[str(tmp_path)], code=2)
+    assert error.count("error:") == 1
+    assert "skb/amazon and qa/amazon, skb/mag and qa/mag, skb/prime and qa/prime" in error
+    assert "huggingface.co/datasets/snap-stanford/stark" in error
+    for words, told in (
+        (["reproduce", "ark:tabel1", "-o", str(tmp_path)], "Near: ark:table1"),
+        (["reproduce", "ark:table1"], "-o FOLDER"),
+    ):
+        assert run_command_line(words) == 2
+        assert told in capsys.readouterr().err
+    assert model.requests == 0
+
+
+def test_a_row_that_asks_a_model_needs_one(published, tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("ORIENTEER_MODEL", raising=False)
+    assert run_command_line(["reproduce", "ark:table2", str(published["stark"]), "-o", str(tmp_path / "out")]) == 2
+    assert "name one with --model" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_list_has_every_row_with_its_command(capsys):
+    assert run_command_line(["reproduce", "--list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert {one["id"]: one["command"] for one in listed} == {row.id: row.command for row in ROWS.values()}
+    assert run_command_line(["reproduce", "--list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + len(ROWS)
+
+
+def test_the_page_is_what_the_rows_say():
+    text = PAGE.read_text(encoding="utf-8")
+    assert text == page(), "write it again: python benchmarks/reproduce_page.py"
+    assert all(f"`{row_id}`" in text for row_id in ROWS)

@@ -101,7 +101,7 @@ def _figure(value: float | None) -> str:
     """Write a count in full, a share or a mark with three digits, a small setting as it is; `-` for none."""
     if value is None:
         return "-"
-    if value == int(value) and abs(value) > 1:
+    if isinstance(value, int) or (value == int(value) and abs(value) > 1):
         return f"{int(value):,}"
     return share(value) if abs(value) >= 0.001 or not value else f"{value:g}"
 

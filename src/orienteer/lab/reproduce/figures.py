@@ -31,7 +31,7 @@ from orienteer.lab.reproduce.rows import STUDENT, Row, data_sets, forms
 from orienteer.lab.training.runs import GrpoConfig, read_recipe
 from orienteer.methods.table import method_of
 from orienteer.records import Trajectory
-from orienteer.serve.cli.app import application
+from orienteer.serve.cli.app import INTERRUPTED, application
 from orienteer.text.sentences import tokens
 
 # Figures by label and column.
@@ -110,6 +110,8 @@ class Reproduction:
         printed = io.StringIO()
         with redirect_stdout(printed):
             code = application()(args=words, prog_name="orienteer", standalone_mode=False)
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
         if code:
             raise Error(f"orienteer {shlex.join(words)} ended with {code}: see above, and repeat the command")
         return printed.getvalue()
