@@ -136,9 +136,8 @@ class Reproduction:
                 own = [one for one in shown if one["method"] == method]
                 for measure in row.measures:
                     for value, figure in _measured(measure, method, own, runs).items():
-                        figures[line, measure if row.by_part else " ".join(filter(None, (part, value, measure)))] = (
-                            figure
-                        )
+                        column = measure if row.by_part else " ".join(filter(None, (part, value, measure)))
+                        figures[line, column] = figure
         for label, measure in product({label for label, _ in figures} if row.averaged else (), row.measures):
             values = [figures.get((label, f"{part} {measure}"), inf) for part in row.parts]
             figures |= {(label, f"average {measure}"): sum(values) / len(values)} if inf not in values else {}
@@ -160,9 +159,8 @@ class Reproduction:
             self._ran(step, place, target=graph, run=run)
             scores = [f"--score {score}" for score, of in CRITERIA.items() if {score, *of} & {*row.measures}]
             if scores:
-                self._ran(
-                    f"eval judge {{run}} {' '.join(scores)} --graph {{target}} {{judge}}", place, target=graph, run=run
-                )
+                judged = f"eval judge {{run}} {' '.join(scores)} --graph {{target}} {{judge}}"
+                self._ran(judged, place, target=graph, run=run)
             if any(" fusion=" in method for method in methods):
                 fused = run.with_name(f"{run.name}-fused")
                 self._ran("eval fuse {run} --graph {target} -o {fused}", place, target=graph, run=run, fused=fused)
@@ -253,14 +251,13 @@ def _of_trajectories(measure: str, method: str, runs: Sequence[Path]) -> dict[st
     kind, _, rest = name.partition("_")
     counts = [count for count in map(count_calls, several) if count.calls]
     least, _, most = rest.rstrip("+").partition("-")
+    highest = inf if "+" in rest else most or least
     values: list[bool] = {
         "mark": lambda: [rest in trajectory.marks for trajectory in several],
         "global": lambda: [count.is_global_only for count in counts],
         "both": lambda: [not count.is_global_only for count in counts],
         "searches": lambda: [count.is_searching_again for count in counts],
-        "along": lambda: [
-            int(least) <= count.neighbourhood <= (inf if "+" in rest else int(most or least)) for count in counts
-        ],
+        "along": lambda: [int(least) <= count.neighbourhood <= float(highest) for count in counts],
         # Shares of all calls together.
         "wide": lambda: [wide for count in counts for wide in [True] * count.searches + [False] * count.neighbourhood],
         "deep": lambda: [deep for count in counts for deep in [False] * count.searches + [True] * count.neighbourhood],
@@ -275,11 +272,8 @@ def _size(graph: Graph, what: str) -> float:
     kind, _, name = what.partition(" ")
     if kind == "edge" and " -similar- " in name:
         ends = sorted(name.split(" -similar- "))
-        return sum(
-            count
-            for at, count in schema.edges.items()
-            if sorted((at.source, at.target)) == ends and at.type == "similar"
-        )
+        found = (at for at in schema.edges if sorted((at.source, at.target)) == ends and at.type == "similar")
+        return sum(schema.edges[at] for at in found)
     if kind == "tokens":
         return sum(tokens(f"{graph.arrays.names[row]} {graph.arrays.texts[row]}") for row in range(len(graph)))
     types = {"node_types": len(schema.node_types), "edge_types": len(schema.edge_types) + bool(layer)}

@@ -265,16 +265,14 @@ def figures_of(several: Sequence[KindPair], parts: Compared, config: BuildConfig
         },
         "correlations": {name: correlations(pool) for name, pool in pools.items()},
         "names": {
-            kind: {
-                str(number): int((counts.clip(max=MOST_NAMES)[mask] == number).sum())
-                for number in range(MOST_NAMES + 1)
-            }
+            kind: dict(enumerate(np.bincount(counts[mask].clip(max=MOST_NAMES), minlength=MOST_NAMES + 1).tolist()))
             for kind, mask in (("chunk", ~is_table), ("table", is_table))
         },
         "quantiles": {
             name: {
-                key: {str(rank): round(float(np.percentile(values, rank)), 4) for rank in QUANTILES if len(values)}
+                key: dict(zip(QUANTILES, np.percentile(values, QUANTILES).round(4).tolist(), strict=True))
                 for key, values in pool.all.items()
+                if len(values)
             }
             for name, pool in pools.items()
         },

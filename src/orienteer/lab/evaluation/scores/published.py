@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from orienteer.lab.evaluation.running.runs import RunManifest
 from orienteer.lab.evaluation.scores.judge import CRITERIA
@@ -15,10 +14,8 @@ from orienteer.lab.evaluation.scores.table import Estimate
 from orienteer.records import Record
 
 STARK = ("amazon", "mag", "prime")
-_BY_CANDIDATES: Mapping[tuple[str, ...], str] = {
-    ("product",): "amazon",
-    ("paper",): "mag",
-}  # all nodes of PRIME may answer
+# All nodes of PRIME may answer.
+_BY_CANDIDATES: Mapping[tuple[str, ...], str] = {("product",): "amazon", ("paper",): "mag"}
 # The benchmark of a data set's name, and a part's name in our tables.
 _BENCHMARKS = {
     **dict.fromkeys(("hotpotqa", "musique", "2wikimultihopqa", "hypergraphrag"), "graphsearch"),
@@ -54,6 +51,11 @@ class PublishedTable(Record):
             for label, *values in self.rows
         }
 
+    def parts_of(self, column: str) -> tuple[str, str, str]:
+        """Return the part, the split and the measure of a column."""
+        part, *split, measure = column.split()
+        return part, split[0] if split else self.split, measure
+
 
 class Published(Record):
     """A row from a paper, or from several tables of it."""
@@ -65,7 +67,7 @@ class Published(Record):
     """How they were read: S in the source, A in the abstract, E in an excerpt, V from a vendor."""
     dataset: str
     split: str
-    measures: dict[str, Estimate]
+    measures: dict[str, Estimate] = {}
     """Without intervals or n: none were printed. A figure that was not printed is left out."""
     note: str = ""
 
@@ -88,7 +90,7 @@ def published_rows(*manifests: RunManifest) -> tuple[Published, ...]:
     words |= {"academic"} if words >= _ACADEMIC else set()
     benchmarks = {_BENCHMARKS[word] for word in words & _BENCHMARKS.keys()}
     tables = [table for table in published_tables() if {table.benchmark} == benchmarks]
-    columns = {(table.id, column): _parts_of(column, table) for table in tables for column in table.columns}
+    columns = {(table.id, column): table.parts_of(column) for table in tables for column in table.columns}
     parts, splits = words & {part for part, _, _ in columns.values()}, {split for _, split, _ in columns.values()}
     split = next((name for name in (manifests[0].split, "test", "all") if name in splits), "")
     found: dict[tuple[str, str], Published] = {}
@@ -99,26 +101,23 @@ def published_rows(*manifests: RunManifest) -> tuple[Published, ...]:
                 part, of_split, measure = columns[table.id, column]
                 if {part} != parts or of_split != split:
                     continue
-                facts: dict[str, Any] = {
-                    "read": table.read,
-                    "dataset": f"{table.benchmark} {part}",
-                    "split": split,
-                    "measures": {},
-                }  # Any: of any field
-                new = Published(method=label, published=table.source, note=table.note, **facts)
-                row = found.setdefault((label, paper), new)
-                if place not in row.published:
-                    notes = "; ".join(filter(None, (row.note, table.note)))
-                    row = row.model_copy(update={"published": f"{row.published} and {place}", "note": notes})
-                own = {measure: Estimate(mean=figure, low=None, high=None, n=None)}
-                found[label, paper] = row.model_copy(update={"measures": row.measures | own})
+                key, own = (label, paper), {measure: Estimate(mean=figure, low=None, high=None, n=None)}
+                about = f"{table.benchmark} {part}"
+                if key not in found:
+                    found[key] = Published(
+                        method=label,
+                        published=table.source,
+                        read=table.read,
+                        dataset=about,
+                        split=split,
+                        note=table.note,
+                    )
+                elif place not in found[key].published:
+                    notes = "; ".join(filter(None, (found[key].note, table.note)))
+                    both = {"published": f"{found[key].published} and {place}", "note": notes}
+                    found[key] = found[key].model_copy(update=both)
+                found[key] = found[key].model_copy(update={"measures": found[key].measures | own})
     return tuple(found.values())
-
-
-def _parts_of(column: str, table: PublishedTable) -> tuple[str, str, str]:
-    """Return the part, the split and the measure of a column."""
-    part, *split, measure = column.split()
-    return part, split[0] if split else table.split, measure
 
 
 def _words(manifest: RunManifest) -> list[str]:
