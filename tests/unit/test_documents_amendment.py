@@ -174,6 +174,26 @@ def test_it_makes_what_a_build_makes(seed, tmp_path, always):
             assert mine.search(query, 10) == other.search(query, 10)
 
 
+def test_a_new_text_brings_names_within_the_titles_of_parts_that_stay(tmp_path, always):
+    corpus = Corpus(16, tmp_path / "docs")
+    long = "some words of no name at all. " * 200
+    sections = ["Letters to Noor Vik", "Letters to Noor Vik", "A visit to Salt Bay"]
+    parts = "\n\n".join(f"## {title}\n\n{long}" for title in sections)
+    (corpus.folder / "m.md").write_text(f"# Memoirs of Ada Holm\n\n{long}\n\n{parts}", encoding="utf-8")
+    (corpus.folder / "small.txt").write_text("an apple and another apple: apple, apple.", encoding="utf-8")
+    build_graph([corpus.folder], tmp_path / "graph")
+    (corpus.folder / "n.txt").write_text("we met Ada Holm, Noor Vik and Low Tide in Salt Bay.", encoding="utf-8")
+    (corpus.folder / "u.txt").write_text("then came Apple Low Tide.", encoding="utf-8")
+    assert update(corpus.folder, tmp_path / "graph")[1]
+    build_graph([corpus.folder], tmp_path / "full")
+    mine, other = Graph.open(tmp_path / "graph"), Graph.open(tmp_path / "full")
+    assert names_of(mine) == names_of(other)
+    assert {key for part, key in names_of(mine)[0] if part == "n.txt#0"} >= {"ada holm", "noor vik", "salt bay"}
+    shared = {ends for ends in edges_of(mine)[UNDIRECTED] if "n.txt#0" in ends}
+    assert shared == {ends for ends in edges_of(other)[UNDIRECTED] if "n.txt#0" in ends}
+    assert sum(any(part.startswith("m.md#") for part in ends) for ends in shared) == 3
+
+
 def test_more_changes_than_a_share_make_all_edges_anew(tmp_path, monkeypatch):
     monkeypatch.setattr(inside(file_changes), "MOST_CHANGED", 0.1)
     monkeypatch.setattr(inside(file_changes), "LEAST_PARTS", 1)

@@ -127,6 +127,38 @@ def test_mentions_weigh_the_idf_of_the_title_shared_among_those_so_titled():
     assert again["a", "b"] == again["a", "e"] == pytest.approx(math.log(1 + 5 / 3) / 2, abs=1e-4)
 
 
+def test_a_name_within_a_title_stands_in_the_part_that_the_title_opens_alone():
+    nodes = [
+        Node("m", "document", "memoirs of Ada Holm"),
+        Node("m#0", "chunk", "memoirs of Ada Holm", "x", (), {"document": "m", "order": 0}),
+        *(
+            Node(f"m#{at}", "chunk", f"memoirs of Ada Holm > to {who}", "x", (),
+                 {"document": "m", "order": at, "heading": f"to {who}"})
+            for at, who in enumerate(["Noor Vik", "Noor Vik", "Tall Pines"], 1)
+        ),
+        passage("p", "walk", "they met Ada Holm, Noor Vik and Low Tide"),
+    ]  # fmt: skip
+    names = find_names(nodes, progress=quietly)
+    held = [{names.names[name] for name in names.of(at)} for at in range(len(names.parts))]
+    assert held == [
+        {"memoirs of Ada Holm", "Ada Holm"},
+        {"to Noor Vik", "Noor Vik"},
+        set(),
+        {"to Tall Pines"},  # Tall Pines is in this part alone
+        {"walk", "Ada Holm", "Noor Vik"},
+    ]
+    assert not list(mention_edges(names))
+    (batch,) = shared_edges(names, BuildConfig())
+    assert {*zip(batch.sources, batch.targets, strict=True)} == {("m#0", "p"), ("m#1", "p")}
+
+
+def test_titles_do_not_tell_how_a_corpus_writes_a_word():
+    written = [passage("a", "The Old Sea And Old Sea", "an old sea"), passage("b", "Old Sea", "Then Old came")]
+    case = find_names(written, progress=quietly).case
+    assert (case.lower["old"], case.upper["old"]) == (1, 1)
+    assert (case.lower["sea"], "sea" in case.upper) == (1, False)
+
+
 def test_shared_names_weigh_the_sum_of_their_idf():
     batch = next(shared_edges(find_names(PASSAGES, progress=quietly), BuildConfig()))
     found = {

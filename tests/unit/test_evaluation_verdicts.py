@@ -76,5 +76,7 @@ def test_a_verdict_is_the_same_with_the_gold_open_and_sealed(answered, gold, wan
 
 
 def test_an_answer_that_k_cut_short_has_no_verdict():
-    cut = line(nodes="ab", total=300, gold=Gold(nodes={"a": 1.0, "b": 1.0}))
+    cut = line(nodes="ab", total=3, gold=Gold(nodes={"a": 1.0, "b": 1.0, "c": 1.0}))
     assert verdict(cut) is None
+    assert verdict(line(nodes="ab", total=3, gold=Gold(nodes={"a": 1.0, "b": 1.0}))) == "wrong"  # there are two
+    assert verdict(line(nodes="ab", total=3, gold=Gold(sealed=("0" * 32,)))) is None

@@ -118,7 +118,7 @@ def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME
     scan, untitled = NameScan(), NameScan()
     parts: list[DocumentPart] = []
     for part, node in parts_of(nodes):
-        add_node(scan, len(parts), node)
+        add_part(scan, len(parts), part, node)
         if part.is_untitled and node.type == CHUNK:
             untitled.add_text(len(parts), node.text)
         parts.append(part)
@@ -130,10 +130,12 @@ def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME
     return replace(corpus_names(scan, parts, titles, case, share), case=case)
 
 
-def add_node(scan: NameScan, part: int, node: Node) -> None:
-    """Add the texts of a chunk, or of a table segment cell by cell, with row and column for those below its header."""
+def add_part(scan: NameScan, number: int, part: DocumentPart, node: Node) -> None:
+    """Add the titles of a part and its text, a table's cell by cell, with row and column for those below its header."""
+    for title in part.titles:
+        scan.add_text(number, title, is_counted=False)
     if node.type != TABLE:
-        scan.add_text(part, node.text)
+        scan.add_text(number, node.text)
         return
     lines = node.text.split("\n")
     first = whole_number(node.properties.get("first_row"), 1)
@@ -141,9 +143,9 @@ def add_node(scan: NameScan, part: int, node: Node) -> None:
     for at, line in enumerate(lines):
         for column, cell in enumerate(line.split(CELLS)):
             if at < body:
-                scan.add_text(part, cell)
+                scan.add_text(number, cell)
             else:
-                scan.add_text(part, cell, row=first + at - body, column=column)
+                scan.add_text(number, cell, row=first + at - body, column=column)
 
 
 def name_untitled(untitled: NameScan, parts: Sequence[DocumentPart], case: CaseCounts) -> None:

@@ -369,23 +369,24 @@ class NameScan:
         self._spool = tempfile.SpooledTemporaryFile(_KEPT)  # noqa: SIM115  it lives as long as this
         weakref.finalize(self, self._spool.close)
         self._batches: list[tuple[Indexes, Texts]] = []  # the first word of each text
-        self._waiting: list[tuple[str, int, int, int]] = []
+        self._waiting: list[tuple[str, bool, int, int, int]] = []
         self._size = 0
 
-    def add_text(self, part: int, text: str, *, row: int = -1, column: int = -1) -> None:
-        """Add a text of a part; the texts of a part come one after another."""
-        if self._size > _BATCH and self._waiting[-1][1] != part:
+    def add_text(self, part: int, text: str, *, row: int = -1, column: int = -1, is_counted: bool = True) -> None:
+        """Add a text of a part; the texts of a part come one after another. Of some, case says nothing."""
+        if self._size > _BATCH and self._waiting[-1][2] != part:
             self._read()
-        self._waiting.append((text, part, row, column))
+        self._waiting.append((text, is_counted, part, row, column))
         self._size += len(text)
 
     def _read(self) -> None:
         if not self._waiting:
             return
-        texts, *where = zip(*self._waiting, strict=True)
+        texts, is_counted, *where = zip(*self._waiting, strict=True)
         self._waiting, self._size = [], 0
         tokens = self._vocabulary.tokens(texts)
-        counted = np.bincount(tokens.forms[tokens.marks & _FIRST == 0], minlength=len(self._vocabulary.written))
+        counts = np.repeat(np.array(is_counted), np.diff(tokens.firsts)) & (tokens.marks & _FIRST == 0)
+        counted = np.bincount(tokens.forms[counts], minlength=len(self._vocabulary.written))
         counted[: len(self._counts)] += self._counts
         self._counts = counted
         self._spool.write(tokens.forms.tobytes() + tokens.marks.tobytes())

@@ -17,6 +17,9 @@ COMMANDS = {
         "eval run": "Ask every method every question and store the results; an interrupted run is continued.",
         "eval sweep": "Ask a method every question with each combination of option values, as one run.",
         "eval fuse": "Fuse what the agents of a run selected in other ways, as a run of its own; no model is called.",
+        "eval score": (
+            "Store the answers of another system as a run, to be shown and compared like any other; no graph is needed."
+        ),
         "eval show": (
             "Print a row for each method: every measure with its interval, n, milliseconds, work "
             "done, failed tool calls."

@@ -165,6 +165,32 @@ def fuse(
     _show(out, _read(target))
 
 
+def score(
+    out: Output,
+    questions: Questions,
+    answers: Annotated[Path, typer.Argument(metavar="ANSWERS", help="Lines {id, answer}, or nodes, or hits, of each.")],
+    target: Target,
+    *,
+    flags: QuestionFlags,
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="What the system is called in tables.")] = "given",
+) -> None:
+    """Store the answers of another system as a run, to be shown and compared like any other; no graph is needed."""
+    from orienteer.lab.evaluation.running.given import store_answers
+    from orienteer.lab.evaluation.running.runner import RunConfig
+
+    found, examples = flags.read(questions, None)
+    config = RunConfig(
+        split=flags.split,
+        where=tuple(flags.where or ()),
+        limit=flags.limit,
+        random_seed=flags.random_seed,
+        answers=True,
+    )
+    with file_trouble("check the path, its permissions and the space left"):
+        store_answers(answers, name, found, examples, target, config)
+    _show(out, _read(target))
+
+
 def show(
     out: Output,
     runs: Runs,
@@ -455,6 +481,7 @@ COMMANDS = {
         "eval sweep FOLDER questions.jsonl --method ark --set agents=1,3 --set max_steps=5,20 -o RUN",
     ),
     "eval fuse": (fuse, "eval fuse RUN --fusion order,random -o FUSED"),
+    "eval score": (score, "eval score exact answers.jsonl --split test -o theirs"),
     "eval show": (show, "eval show RUN --by level"),
     "eval compare": (compare, "eval compare RUN --by-measure Hit@1"),
     "eval report": (report, "eval report RUN -o report.html"),

@@ -21,7 +21,7 @@ from orienteer.graph.names import (
     CorpusNames,
     DocumentPart,
     Mention,
-    add_node,
+    add_part,
     corpus_names,
     having_words,
     is_telling,
@@ -178,12 +178,13 @@ class NameIncrement:
         self._passages = np.flatnonzero(~shelved.is_document)  # places, in the order in which the names number them
         self._stays = changed.staying(shelved)
         parts = list(parts_of(changed.now))
+        self._coming = [(part, node) for part, node in parts if node.id not in changed.kept]
+        self._scan = _scanned(self._coming)  # before some get a title from their text
         untitled = NameScan()
         for number, (part, node) in enumerate(parts):
             if part.is_untitled and node.type == CHUNK:
                 untitled.add_text(number, node.text)
         name_untitled(untitled, [part for part, _ in parts], self._case)
-        self._coming = [(part, node) for part, node in parts if node.id not in changed.kept]
         marks = shelved.marks
         self._ordered = sorted(
             [_Place(marks[at], False, at) for at in self._passages.tolist() if self._stays[at]]
@@ -261,20 +262,25 @@ class NameIncrement:
         new_titles = {key for part, _ in self._coming for title in part.titles for key in surfaces(title)}
         still_titles = set(self._old_titled()[1].tolist())
         titles = {key for key, number in keys.items() if number in still_titles} | new_titles
-        own = self._names_of(self._coming, titles)
+        own = self._names_of(self._scan, self._coming, titles)
         brought = {*new_titles, *(key for key in own.keys if key not in keys)}
         places, everywhere = self._hearing(brought, keys)
-        nodes = [self._shelved.node(at) for at in places]
-        others = self._names_of([(DocumentPart(node.id, 0), node) for node in nodes], titles)
+        heard = self._staying(places)
+        others = self._names_of(_scanned(heard), heard, titles)
         return (
             _Found(own, self._number_of_new, frozenset(own.keys) - everywhere),
             _Found(others, self._number_of_old[places], frozenset(brought) - everywhere),
         )
 
-    def _names_of(self, parts: Sequence[tuple[DocumentPart, Node]], titles: set[str]) -> CorpusNames:
-        scan = NameScan()
-        for number, (_, node) in enumerate(parts):
-            add_node(scan, number, node)
+    def _staying(self, places: Numbers) -> list[tuple[DocumentPart, Node]]:
+        """Return parts that stay, with their titles, which depend on all before them in their documents."""
+        marks = self._shelved.marks
+        documents = {marks[at][:3] for at in places}
+        near = sorted((mark, at) for at, mark in enumerate(marks) if mark[:3] in documents)
+        found = {node.id: (part, node) for part, node in parts_of(self._shelved.node(at) for _, at in near)}
+        return [found[self._shelved.ids[at]] for at in places]
+
+    def _names_of(self, scan: NameScan, parts: Sequence[tuple[DocumentPart, Node]], titles: set[str]) -> CorpusNames:
         return corpus_names(scan, [part for part, _ in parts], titles, self._case, None)
 
     def _hearing(self, brought: Iterable[str], keys: Mapping[str, int]) -> tuple[Numbers, frozenset[str]]:
@@ -299,7 +305,7 @@ class NameIncrement:
             for at in here.tolist():
                 if at not in texts:
                     row = int(self._shelved.rows[at])
-                    texts[at] = f" {key_of(arrays.texts[row])} "
+                    texts[at] = f" {key_of(arrays.names[row])} {key_of(arrays.texts[row])} "
                 if f" {key} " in texts[at]:
                     places.add(at)
         staying = np.array(sorted(at for at in places if self._stays[at]), np.int64)
@@ -344,6 +350,13 @@ class NameIncrement:
             number = numbers.setdefault((mark.file, mark.document), len(numbers))
             parts.append(DocumentPart(node_id, number, opens=mark.order == 0))
         return tuple(parts)
+
+
+def _scanned(parts: Sequence[tuple[DocumentPart, Node]]) -> NameScan:
+    scan = NameScan()
+    for number, (part, node) in enumerate(parts):
+        add_part(scan, number, part, node)
+    return scan
 
 
 def _number(keys: dict[str, int], written: list[str], key: str, name: str) -> int:

@@ -42,8 +42,11 @@ _LAST_NUMBER = re.compile(r"(?:^|(?<= ))-?\d+(?:\.\d+)?$")
 def verdict(line: Line) -> Verdict | None:
     """Return the verdict on a line of a run; None if its gold is not known, or k cut the answer short."""
     known = gold_forms(line.gold)
-    if is_cut(line) or not (known or line.gold.sealed):
+    if not (known or line.gold.sealed):
         return None
+    if is_cut(line):
+        has_their_number = line.reading is not None and line.reading.total == len(line.gold.nodes)
+        return None if line.gold.sealed or has_their_number else "wrong"
     said = set(answer_forms(line))
     if said & known or any(sealed(line.id, form) in line.gold.sealed for form in said):
         return "right"
