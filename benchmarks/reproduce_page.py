@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orienteer.lab.evaluation import published_tables
-from orienteer.lab.reproduce import data_sets, reproduced_rows
+from orienteer.lab.reproduce import reproductions
 
 PAGE = Path(__file__).parents[1] / "docs" / "reproduce.md"
 PAPERS = {
@@ -50,13 +50,13 @@ def page() -> str:
 def _data() -> Iterator[str]:
     yield from ("## Data", "| `DATA` | what it is | where it comes from | licence | what stands in for it |")
     yield "|---|---|---|---|---|"
-    for name, one in data_sets().items():
+    for name, one in reproductions().data.items():
         yield f"| `{name.upper()}` | {one.name} | {one.source} | {one.licence} | {one.instead} |"
     yield ""
 
 
 def _paper(paper: str) -> Iterator[str]:
-    rows = [row for row in reproduced_rows().values() if row.id.startswith(f"{paper}:")]
+    rows = [row for row in reproductions().row if row.id.startswith(f"{paper}:")]
     yield f"## {PAPERS[paper]}"
     if training := list(dict.fromkeys(row.before for row in rows if row.before)):
         yield "A student, for the graphs that the rows have made:\n"

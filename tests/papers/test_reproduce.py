@@ -13,14 +13,14 @@ from fakes.embedder import WordEmbedder
 from films import CELL, NUMBER_AND_IDS
 from orienteer.lab.evaluation import published_tables
 from orienteer.lab.quizzes import Objectives
-from orienteer.lab.reproduce import data_sets, reproduced_rows
+from orienteer.lab.reproduce import reproductions
 from orienteer.records import Message, Reply, ToolCall, Usage
 from orienteer.serve import main as run_command_line
 from orienteer.settings import Settings
 from reproduce_page import PAGE, page
 
 pytestmark = pytest.mark.process  # pickles and a model's code are run in one
-ROWS = reproduced_rows()
+ROWS = {row.id: row for row in reproductions().row}
 OTHER_LINES = {"ark:table5", "ark:figure4", "graphscout:table1", "graphscout:figure1", "sage:figure4"}
 """Rows whose lines are named by the model that is asked, and one whose published figures are gains."""
 # What the audit of the papers counts (paper: tables and figures with results).
@@ -102,7 +102,7 @@ def filled(schema, text, node="0"):
 def published(tmp_path_factory):
     """Give the folder of each data set, as it is published."""
     folder = tmp_path_factory.mktemp("published")
-    return {name: getattr(published_layouts, name)(folder / name) for name in data_sets()}
+    return {name: getattr(published_layouts, name)(folder / name) for name in reproductions().data}
 
 
 @pytest.fixture(scope="module")

@@ -46,13 +46,12 @@ def reproduce(
 ) -> None:
     """Make a table or a figure of the papers again: data, methods, measures, the published figures beside ours."""
     from orienteer.lab.reproduce.figures import Reproduction
-    from orienteer.lab.reproduce.rows import row_of, rows
+    from orienteer.lab.reproduce.rows import content, row_of
 
     if is_listed:
-        listed = [
-            one.model_dump(include={"id", "shows", "reason"}) | {"command": one.command} for one in rows().values()
-        ]
-        cells = [(one.id, one.command or f"none: {one.reason}") for one in rows().values()]
+        parts = {"id", "shows", "reason"}
+        listed = [one.model_dump(include=parts) | {"command": one.command} for one in content().row]
+        cells = [(one.id, one.command or f"none: {one.reason}") for one in content().row]
         out.show(listed, lambda: out.table(cells, header=("id", "command")))
         return
     if row is None or target is None:

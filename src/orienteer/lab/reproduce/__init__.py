@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from orienteer.faces import face
 
-__getattr__, __dir__, __all__ = face(__name__, {"rows": "data_sets, rows as reproduced_rows"})
+__getattr__, __dir__, __all__ = face(__name__, {"rows": "content as reproductions"})

@@ -27,7 +27,7 @@ from orienteer.lab.evaluation.datasets import read_questions
 from orienteer.lab.evaluation.report.material import count_calls
 from orienteer.lab.evaluation.running.runs import read_run
 from orienteer.lab.evaluation.scores.judge import CRITERIA
-from orienteer.lab.reproduce.rows import STUDENT, Row, data_sets, forms
+from orienteer.lab.reproduce.rows import STUDENT, Row, content
 from orienteer.lab.training.runs import GrpoConfig, read_recipe
 from orienteer.methods.table import method_of
 from orienteer.records import Trajectory
@@ -61,7 +61,7 @@ class Reproduction:
             raise BadOption(f"{row.id} has no command: {row.reason}")
         missing = [place for part in row.parts for place in self._places(part) if isinstance(place, str)]
         if missing:
-            sources = "; ".join(f"{data_sets()[name].name}: {data_sets()[name].source}" for name in row.data)
+            sources = "; ".join(f"{content().data[name].name}: {content().data[name].source}" for name in row.data)
             held = ", ".join(map(str, self.folders)) or "no DATA"
             raise BadInput(f"{row.id} needs {', '.join(missing)}, which {held} does not hold. It comes from {sources}")
         if row.asks_model and not self.flags.get("model"):
@@ -74,7 +74,9 @@ class Reproduction:
     def _places(self, part: str) -> list[Place | str]:
         """Return where the graphs of a part are, several if it is joined; of a missing one what is expected."""
         name = part.split()[0]
-        data, one = next((data, one) for data in self.row.data if name in (one := data_sets()[data]).parts | one.joined)
+        data, one = next(
+            (data, one) for data in self.row.data if name in (one := content().data[data]).parts | one.joined
+        )
         bases = [base for folder in self.folders for base in (folder, *sorted(folder.glob("*/")))]
         found = list[Place | str]()
         for member in one.joined.get(name, (name,)):
@@ -91,7 +93,9 @@ class Reproduction:
     def _graph(self, place: Place, form: str) -> Path:
         """Return the graph of a part, made once."""
         graph = self.target / "graphs" / "-".join(filter(None, (place["data"], place["name"], form)))
-        self._once(graph.with_suffix(".json"), forms().get(form, data_sets()[place["data"]].made), place, graph)
+        self._once(
+            graph.with_suffix(".json"), content().form.get(form, content().data[place["data"]].made), place, graph
+        )
         if self.row.embedded and form not in ("alike", "reviews"):
             self._once(graph.with_suffix(".embedded"), ["embed {target} {embedder}"], place, graph)
         return graph
@@ -150,7 +154,7 @@ class Reproduction:
         model = [*shlex.split(self.flags[who])[1:2], ""][0]
         for place in self._members(part):
             graph = self._graph(place, "" if form == STUDENT else form)
-            split = next(iter(part.split()[1:]), row.split or data_sets()[place["data"]].split)
+            split = next(iter(part.split()[1:]), row.split or content().data[place["data"]].split)
             names = (graph.name, split, f"k{row.k}", row.answers and "answers", model)
             run = self.target / "runs" / "-".join(str(name) for name in names if name).replace("/", "_")
             words = [f"--method {shlex.quote(method.partition(' fusion=')[0])}" for method in methods]
@@ -183,14 +187,17 @@ class Reproduction:
         wanted = {(label, "count"): what for label, what in row.methods.items()}
         for part in row.parts:
             [place] = self._members(part)
-            for (label, column), what in (wanted or {(part, measure): measure for measure in row.measures}).items():
-                if what in ("questions", "templates", "train", "val", "test"):
-                    split = None if what in ("questions", "templates") else what
-                    examples = read_questions(Path(place["base"], place["questions"]), split=split).examples
-                    templates = {example.fields.get("template") for example in examples}
-                    figures[label, column] = len(templates if what == "templates" else examples)
-                else:
-                    figures[label, column] = _size(Graph.open(self._graph(place, row.forms.get(part, ""))), what)
+            asked = wanted or {(part, measure): measure for measure in row.measures}
+            sets = {"questions": None, "templates": None, "train": "train", "val": "val", "test": "test"}
+            counts = dict[str, float]()
+            if sets.keys() < {*sets, *asked.values()}:
+                graph = Graph.open(self._graph(place, row.forms.get(part, "")))
+                counts = _sizes(graph, with_tokens="tokens" in asked.values())
+            for what in sets.keys() & {*asked.values()}:
+                examples = read_questions(Path(place["base"], place["questions"]), split=sets[what]).examples
+                templates = {example.fields.get("template") for example in examples}
+                counts[what] = len(templates if what == "templates" else examples)
+            figures |= {key: counts.get(what, 0) for key, what in asked.items()}
         return figures
 
     def _reported(self) -> Figures:
@@ -265,18 +272,16 @@ def _of_trajectories(measure: str, method: str, runs: Sequence[Path]) -> dict[st
     return {"": sum(values) / len(values)} if values else {}
 
 
-def _size(graph: Graph, what: str) -> float:
-    """Count `nodes`, `edges`, `similar` and so on, `node TYPE`, `edge TYPE`, or `edge TYPE -similar- TYPE`."""
+def _sizes(graph: Graph, *, with_tokens: bool) -> dict[str, float]:
+    """Count `nodes`, `edges`, `similar` and so on, each `node TYPE` and `edge TYPE`, and `edge TYPE -similar- TYPE`."""
     schema, layer = graph.schema, open_layer(graph)
-    alike, edges = layer.about.edges if layer else 0, sum(graph.schema.edges.values())
-    kind, _, name = what.partition(" ")
-    if kind == "edge" and " -similar- " in name:
-        ends = sorted(name.split(" -similar- "))
-        found = (at for at in schema.edges if sorted((at.source, at.target)) == ends and at.type == "similar")
-        return sum(schema.edges[at] for at in found)
-    if kind == "tokens":
-        return sum(tokens(f"{graph.arrays.names[row]} {graph.arrays.texts[row]}") for row in range(len(graph)))
-    types = {"node_types": len(schema.node_types), "edge_types": len(schema.edge_types) + bool(layer)}
-    sizes = {"nodes": len(graph), "edges": edges + alike, "similar": alike, "degree": 2 * edges / max(1, len(graph))}
-    of_types = {"node": schema.node_types.get(name, 0), "edge": schema.edge_types.get(name, 0)}
-    return {**types, **sizes, **of_types}[kind]
+    alike, edges = layer.about.edges if layer else 0, sum(schema.edges.values())
+    sizes: dict[str, float] = {f"node {name}": count for name, count in schema.node_types.items()}
+    sizes |= {f"edge {name}": count for name, count in schema.edge_types.items()}
+    for at, count in schema.edges.items():
+        name = f"edge {f' -{at.type}- '.join(sorted((at.source, at.target)))}"
+        sizes[name] = sizes.get(name, 0) + count
+    texts = zip(graph.arrays.names, graph.arrays.texts, strict=True) if with_tokens else ()
+    sizes |= {"node_types": len(schema.node_types), "edge_types": len(schema.edge_types) + bool(layer)}
+    sizes |= {"similar": alike, "degree": 2 * edges / max(1, len(graph))}
+    return sizes | {"nodes": len(graph), "edges": edges + alike, "tokens": sum(tokens(" ".join(one)) for one in texts)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from orienteer.errors import BadOption, nearest
 from orienteer.lab.evaluation.scores.published import PublishedTable, published_tables
@@ -58,7 +57,7 @@ class Row(Record):
         """Whether a model is asked: by a method, for an answer, or while a graph is made."""
         texts = self.methods.values() if self.kind == "runs" else ()
         used = {*self.forms.values(), *(text.partition("@")[2] for text in texts)}
-        steps = [*self.steps, *(step for form in used for step in forms().get(form, ()))]
+        steps = [*self.steps, *(step for form in used for step in content().form.get(form, ()))]
         is_asked = any(method_of(text.split()[0]).asks_model for text in texts)
         return self.answers or is_asked or any("{model}" in step for step in steps)
 
@@ -85,32 +84,26 @@ class Row(Record):
         return self.published.figures if self.published else {}
 
 
-@cache
-def _content() -> dict[str, Any]:  # Any: TOML
-    return tomllib.loads(files("orienteer.lab.reproduce").joinpath("rows.toml").read_text(encoding="utf-8"))
+class Content(Record):
+    """Everything in rows.toml."""
+
+    row: tuple[Row, ...]
+    data: dict[str, DataSet]
+    form: dict[str, tuple[str, ...]]
+    """The commands that make a graph in each form."""
 
 
 @cache
-def rows() -> dict[str, Row]:
-    """Return every row by its id, paper by paper."""
-    return {row["id"]: Row.model_validate(row) for row in _content()["row"]}
-
-
-@cache
-def data_sets() -> dict[str, DataSet]:
-    """Return the data sets that rows need."""
-    return {name: DataSet.model_validate(fields) for name, fields in _content()["data"].items()}
-
-
-@cache
-def forms() -> dict[str, tuple[str, ...]]:
-    """Return the commands that make a graph in each form."""
-    return {name: tuple(steps) for name, steps in _content()["form"].items()}
+def content() -> Content:
+    """Return every row, paper by paper, the data sets that they need, and the forms of graphs."""
+    text = files("orienteer.lab.reproduce").joinpath("rows.toml").read_text(encoding="utf-8")
+    return Content.model_validate(tomllib.loads(text))
 
 
 def row_of(row_id: str) -> Row:
     """Return a row by its id. Raises `BadOption` with the nearest ids."""
-    if row_id not in rows():
-        near = ", ".join(nearest(row_id, rows(), most=3) or rows())
+    found = {row.id: row for row in content().row}
+    if row_id not in found:
+        near = ", ".join(nearest(row_id, found, most=3) or found)
         raise BadOption(f"no table or figure {row_id!r}. Near: {near}. orienteer reproduce --list prints all of them")
-    return rows()[row_id]
+    return found[row_id]
