@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple, Self, get_args, get_origin
+from typing import Any, ClassVar, NamedTuple, Self, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -54,6 +54,9 @@ class Options(BaseModel):
 
     # A program loads many of these and creates few, so the checks are built for the first instance.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+
+    deviations: ClassVar[tuple[str, ...]] = ()
+    """What a method does otherwise than its paper even with `faithful=true`: the whole list."""
 
     @classmethod
     def read(cls, values: Mapping[str, Any], *, where: str = "") -> Self:  # Any: of the fields' types

@@ -479,9 +479,7 @@ class Retriever:
         if allowance.hears_parts:  # whoever reads the answer while it is written sees what it cites
             for hit in result.hits:
                 allowance.tell(hit)
-        options = self._inner_options if method is self._then else self._options
-        is_faithful = bool(options.get("faithful"))
-        return as_written(answer(result, model=model, run=allowance, graph=self.graph, is_faithful=is_faithful))
+        return as_written(answer(result, model=model, run=allowance, graph=self.graph))
 
     def _chosen(self, name: str) -> MethodCard:
         return chosen(name, self.graph, self.model)

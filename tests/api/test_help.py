@@ -59,7 +59,7 @@ OF_A_TOOL = {
         "node_types",
     ),
     *("offers_mode", "offers_passages", "payment", "ranked", "reasons", "reply_tokens", "rows", "save", "saves_sets"),
-    *("characters_a_token", "mends_names", "offers_offset", "reply_characters"),
+    *("characters_a_token", "is_plain", "mends_names", "offers_offset", "reply_characters"),
     *("are_whole", "is_set", "takes_kinds", "whole_answer"),
     "sets",
 }

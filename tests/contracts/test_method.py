@@ -48,12 +48,15 @@ def policy(messages, tools, sampling):
     """Search for the question's words, take what is found, end: what a plain model would do."""
     question = next(message.content for message in messages if message.role == "user").rpartition(": ")[2]
     done = sum(message.role == "assistant" for message in messages)
+    is_plain = any(tool.name == "search_in_graph" and "size" in tool.parameters["properties"] for tool in tools)
     if done == 0:
-        return [("search_in_graph", {"query": question, "k": 30})]
+        return [("search_in_graph", {"query": question, "size" if is_plain else "k": 30})]
     if done == 1:
         seen = next((message.content for message in messages if message.role == "tool"), "")
         found = [line[1:].partition("]")[0] for line in seen.splitlines() if line.startswith("[")]
-        return [("add_to_answer", {"nodes": found})] if found else [("finish", {})]
+        picks = [{"node_index": node, "reasoning": "fits"} for node in found]
+        added = {"answer_nodes": picks} if is_plain else {"nodes": found}
+        return [("add_to_answer", added)] if found else [("finish", {})]
     return [("finish", {})]
 
 

@@ -125,3 +125,15 @@ def test_a_real_graph_comes_back_from_its_graphml_byte_for_byte(home, cli):
         assert cli("export", name, "--to", "jsonl", "-o", f"{name}-dump").code == 0
     for name in ("meta.json", "nodes.jsonl", "edges.jsonl"):
         assert (home / "graph-dump" / name).read_bytes() == (home / "again-dump" / name).read_bytes()
+
+
+def test_columns_are_the_text_by_which_search_ranks(home, cli):
+    (home / "lamps.csv").write_text(
+        "id,name,brand,said\n1,Lantern,Acme,It glows turquoise\n2,Torch,Hansa,It is bright\n"
+    )
+    assert cli("import", "lamps.csv", "-o", "graph", "--text-from", "brand, said").code == 0
+    assert cli("show", "graph", "1", "--json").json["text"] == "Acme\nIt glows turquoise"
+    ran = cli("import", "lamps.csv", "-o", "other", "--text-from", "brand,sad")
+    assert (ran.code, "no column 'sad'" in ran.err, "brand, id, name, said" in ran.err) == (2, True, True)
+    ran = cli("import", "lamps.csv", "-o", "other", "--text", "tables")
+    assert (ran.code, "--text has no meaning for lamps.csv" in ran.err) == (2, True)

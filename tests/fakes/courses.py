@@ -111,6 +111,8 @@ SEARCHES = (
     native(*[("search_in_graph", f'{{"query": "Reel {at}"}}') for at in range(34)]),
 )
 ENDING = ([call("add_to_answer", nodes=["ferry", "salt"])], [call("finish")])
+PICKS = [{"node_index": node, "reasoning": f"{node} fits"} for node in ("ferry", "salt")]
+PLAIN_ENDING = ([call("add_to_answer", answer_nodes=PICKS)], [call("finish")])
 ARK = (*SEARCHES, [call("read_node", node="holm"), call("search_in_neighborhood", node="holm")], *ENDING)
 COMPACT = (
     "I look.\n" + words("follow", start="Ada Holm", steps=[{"edge": "directed", "type": "film"}]),
@@ -274,14 +276,14 @@ COURSES = (
         {AGENT: [*COMPACT[:3] * 2, COMPACT[-1]], **ANSWERS},
         options={"tools": "compact", "agents": 1, "context_tokens": 700},
     ),
-    Course("ark faithful", {AGENT: [*SEARCHES, *ENDING], **ANSWERS}, options={"faithful": True}),
-    Course("react", {"react": [*SEARCHES, *ENDING], **ANSWERS}),
+    Course("ark faithful", {AGENT: [*SEARCHES, *PLAIN_ENDING], **ANSWERS}, options={"faithful": True}),
+    Course("react", {"react": [*SEARCHES, *PLAIN_ENDING], **ANSWERS}),
     Course("react of documents", {"react": [[call("search_passages", query="Ferry")]], **ANSWERS}, graph="library"),
     Course(
         "reflexion",
         {
-            "react": [*SEARCHES, *ENDING],
-            "reflexion": [[call("search_in_graph", query="Ada Holm")], *ENDING],
+            "react": [*SEARCHES, *PLAIN_ENDING],
+            "reflexion": [[call("search_in_graph", query="Ada Holm")], *PLAIN_ENDING],
             "reflexion-judge": JUDGED,
             **ANSWERS,
         },
@@ -399,7 +401,7 @@ COURSES = (
             **searched(LEAN),
             "react": [
                 [call("search_passages", query="Venice")],
-                [call("add_to_answer", nodes=["c3"])],
+                [call("add_to_answer", answer_nodes=[{"node_index": "c3", "reasoning": "it says so"}])],
                 [call("finish")],
             ],
         },

@@ -17,15 +17,15 @@ from orienteer.index import concatenate_lists, shuffle_lists, vote_lists
 from orienteer.llm import Allowance, ScriptedModel
 from orienteer.methods import Ark, ArkConfig
 from orienteer.records import Edge, Node, Question, ToolCall
-from orienteer.tools import PLAIN_PARAMETERS, AddToAnswer, Finish, SearchInGraph, SearchInNeighborhood, Session, Toolbox
+from orienteer.tools import PLAIN_PARAMETERS, Toolbox, open_plain
 
 K1, B = 1.2, 0.75
 WORDS = ["amber", "basalt", "cedar", "delta", "ember", "fjord", "grove", "heron", "islet", "joust", "kelp", "lunar"]
 NODE_TYPES, EDGE_TYPES = ("Stone", "Tree", "Bird"), ("near", "feeds", "shades")
 PAPER_TOOLS = {
-    "search_in_graph": {"query", "k"},
-    "search_in_neighborhood": {"node", "query", "node_types", "edge_types"},
-    "add_to_answer": {"nodes", "reasoning"},
+    "search_in_graph": {"query", "size"},
+    "search_in_neighborhood": {"node_index", "query", "node_type", "edge_type"},
+    "add_to_answer": {"answer_nodes"},
     "finish": {"comment"},
 }
 
@@ -71,16 +71,7 @@ def hub(make):
 
 
 def paper_tools(graph):
-    session = Session(graph, saves_sets=False)
-    return Toolbox(
-        session,
-        [
-            SearchInGraph(session, is_plain=True),
-            SearchInNeighborhood(session, only=PLAIN_PARAMETERS),
-            AddToAnswer(session, is_plain=True),
-            Finish(session),
-        ],
-    )
+    return open_plain(graph, "lexical", PLAIN_PARAMETERS)
 
 
 def call(graph, name, **arguments):
@@ -88,7 +79,7 @@ def call(graph, name, **arguments):
 
 
 def neighbors(graph, node, **arguments):
-    return call(graph, "search_in_neighborhood", node=node, **arguments)
+    return call(graph, "search_in_neighborhood", node_index=node, **arguments)
 
 
 def rel(graph, nodes, query):
@@ -136,7 +127,7 @@ def turn_of(messages):
 
 
 def add(*nodes):
-    return ("add_to_answer", {"nodes": list(nodes), "reasoning": "fits"})
+    return ("add_to_answer", {"answer_nodes": [{"node_index": node, "reasoning": f"fits {node}"} for node in nodes]})
 
 
 FINISH = ("finish", {})
@@ -158,7 +149,7 @@ def ids(result):
 @pytest.mark.parametrize("k", [1, 5, 20])
 @pytest.mark.parametrize("query", ["delta", "kelp lunar joust", "amber basalt cedar delta ember fjord grove"])
 def test_search_g_is_the_top_k_of_rel_over_all_nodes(graph, query, k):
-    assert call(graph, "search_in_graph", query=query, k=k).nodes == top(rel(graph, NODES, query), k)
+    assert call(graph, "search_in_graph", query=query, size=k).nodes == top(rel(graph, NODES, query), k)
 
 
 def test_search_g_takes_5_unless_the_agent_asks_otherwise(graph):
@@ -167,11 +158,11 @@ def test_search_g_takes_5_unless_the_agent_asks_otherwise(graph):
 
 def test_all_thirty_results_that_the_first_strategy_asks_for_are_shown(make):
     long = make([Node(f"p{at:02}", "Product", f"camping thing {at}", "delta " + "word " * 200) for at in range(40)])
-    assert len(call(long, "search_in_graph", query="delta camping", k=30).nodes) == 30
+    assert len(call(long, "search_in_graph", query="delta camping", size=30).nodes) == 30
 
 
 def test_rel_scores_text_attributes_and_no_edges(graph):
-    assert call(graph, "search_in_graph", query="feeds shades near Stone Tree Bird", k=60).nodes == ()
+    assert call(graph, "search_in_graph", query="feeds shades near Stone Tree Bird", size=60).nodes == ()
 
 
 # ------------------------------------------------------------------------------------- 3.1 N_F(v)
@@ -184,8 +175,8 @@ def test_n_f_keeps_neighbours_whose_type_is_in_f_v_and_whose_edge_is_in_f_e(grap
     for of_nodes, of_edges in itertools.product([[], *SUBSETS], repeat=2):
         node_types = [NODE_TYPES[at] for at in of_nodes]
         edge_types = [EDGE_TYPES[at] for at in of_edges]
-        filters = {"node_types": node_types} if node_types else {}
-        filters |= {"edge_types": edge_types} if edge_types else {}
+        filters = {"node_type": node_types} if node_types else {}
+        filters |= {"edge_type": edge_types} if edge_types else {}
         found = neighbors(graph, node, **filters).nodes
         assert set(found) == n_f(node, node_types, edge_types)
         assert len(found) == len(set(found))
@@ -198,7 +189,7 @@ def test_n_is_open_a_loop_does_not_make_a_node_its_own_neighbour(make):
 
 def test_edges_count_regardless_of_direction(make):
     both = make([Node("a"), Node("b"), Node("c")], [Edge("a", "to", "b"), Edge("c", "to", "a")])
-    assert set(neighbors(both, "a", edge_types=["to"]).nodes) == {"b", "c"}
+    assert set(neighbors(both, "a", edge_type="to").nodes) == {"b", "c"}
 
 
 def test_direction_and_relation_are_shown(make):
@@ -244,7 +235,7 @@ def test_neighbors_come_in_the_order_of_rel_and_nothing_else(make):
 def test_neighbors_ranks_the_filtered_ones(graph, query):
     scores = rel(graph, NODES, query)
     kept = n_f("n07", ["Stone", "Tree"], ["near", "feeds"])
-    found = neighbors(graph, "n07", query=query, node_types=["Stone", "Tree"], edge_types=["near", "feeds"]).nodes
+    found = neighbors(graph, "n07", query=query, node_type=["Stone", "Tree"], edge_type=["near", "feeds"]).nodes
     assert set(found) == kept
     assert [scores[one] for one in found] == sorted((scores[one] for one in kept), reverse=True)
 
@@ -282,7 +273,7 @@ def test_s_t_holds_the_question_and_the_history(graph):
 
 
 def test_a_t_is_a_sequence_of_invocations_with_an_observation_each(graph):
-    other = ("search_in_neighborhood", {"node": "n07"})
+    other = ("search_in_neighborhood", {"node_index": "n07"})
     [trajectory] = ask(graph, script([SEARCH, other, add("n01")], [FINISH]), agents=1).trajectories
     step = trajectory.steps[0]
     assert [one.name for one in step.reply.message.tool_calls] == ["search_in_graph", other[0], "add_to_answer"]
@@ -454,9 +445,9 @@ def test_defaults_are_the_same_in_schema_prompt_and_code(graph, hub, options):
         (tool.name, name): int(stated[1])
         for tool in tools
         for name, one in tool.parameters["properties"].items()
-        if (stated := re.search(r"default (\d+)", one.get("description", ""))) and name == "k"
+        if (stated := re.search(r"default (\d+)", one.get("description", ""))) and name in ("k", "size")
     }
-    assert described["search_in_graph", "k"] == 5
+    assert described["search_in_graph", "size" if options["faithful"] else "k"] == 5
     assert described.get(("search_in_neighborhood", "k"), 20) == 20
     assert not re.search(r"default", prompt)  # else it has to be read here
     toolbox = paper_tools(hub) if options["faithful"] else Toolbox.full(hub)
@@ -464,7 +455,7 @@ def test_defaults_are_the_same_in_schema_prompt_and_code(graph, hub, options):
         name: len(toolbox.observe(ToolCall(id="1", name=name, arguments=json.dumps(arguments))).nodes)
         for name, arguments in {
             "search_in_graph": {"query": "reed"},
-            "search_in_neighborhood": {"node": "hub"},
+            "search_in_neighborhood": {"node_index" if options["faithful"] else "node": "hub"},
         }.items()
     }
     assert sizes == {"search_in_graph": 5, "search_in_neighborhood": 20}
@@ -484,8 +475,8 @@ def test_ours_has_more(make):
 
 ABLATIONS = {
     "global-only": {name: one for name, one in PAPER_TOOLS.items() if name != "search_in_neighborhood"},
-    "no-query": PAPER_TOOLS | {"search_in_neighborhood": {"node", "node_types", "edge_types"}},
-    "no-filters": PAPER_TOOLS | {"search_in_neighborhood": {"node", "query"}},
+    "no-query": PAPER_TOOLS | {"search_in_neighborhood": {"node_index", "node_type", "edge_type"}},
+    "no-filters": PAPER_TOOLS | {"search_in_neighborhood": {"node_index", "query"}},
 }
 
 
@@ -496,7 +487,7 @@ def test_table_2_takes_one_part_out(graph, tools, faithful):
 
 
 def test_table_2_without_neighbors_the_tool_is_not_there_at_all(graph):
-    turns = [[("search_in_neighborhood", {"node": "n07"})], [FINISH]]
+    turns = [[("search_in_neighborhood", {"node_index": "n07"})], [FINISH]]
     [trajectory] = ask(graph, script(*turns), agents=1, tools="global-only").trajectories
     assert trajectory.steps[0].observations[0].error == "BadCall"
 
@@ -505,12 +496,12 @@ def test_table_2_without_neighbors_the_tool_is_not_there_at_all(graph):
     ("tools", "arguments"),
     [
         ("no-query", {"query": "delta"}),
-        ("no-filters", {"node_types": ["Stone"]}),
-        ("no-filters", {"edge_types": ["near"]}),
+        ("no-filters", {"node_type": ["Stone"]}),
+        ("no-filters", {"edge_type": ["near"]}),
     ],
 )
 def test_table_2_what_is_taken_out_cannot_be_used(graph, tools, arguments):
-    turns = [[("search_in_neighborhood", {"node": "n07", **arguments})], [FINISH]]
+    turns = [[("search_in_neighborhood", {"node_index": "n07", **arguments})], [FINISH]]
     [trajectory] = ask(graph, script(*turns), agents=1, tools=tools).trajectories
     assert trajectory.steps[0].observations[0].error == "BadCall"
 
@@ -576,10 +567,13 @@ def test_faithful_allows_no_reranker(graph):
 
 
 EVERYTHING = [
-    [SEARCH, ("search_in_graph", {"query": "delta", "k": 40}), ("search_in_graph", {"query": "zebra"})],
-    [("search_in_neighborhood", {"node": "n07"}), ("search_in_neighborhood", {"node": "n07", "query": "delta"})],
-    [("search_in_neighborhood", {"node": "n07", "node_types": ["Rock"]})],
-    [("search_in_neighborhood", {"node": "nobody"}), ("nothing", {}), add("n01", "n02")],
+    [SEARCH, ("search_in_graph", {"query": "delta", "size": 140}), ("search_in_graph", {"query": "zebra"})],
+    [
+        ("search_in_neighborhood", {"node_index": "n07"}),
+        ("search_in_neighborhood", {"node_index": "n07", "query": "delta"}),
+    ],
+    [("search_in_neighborhood", {"node_index": "n07", "node_type": ["Rock"]})],
+    [("search_in_neighborhood", {"node_index": "nobody"}), ("nothing", {}), add("n01", "n02")],
     [FINISH],
 ]
 
@@ -598,13 +592,13 @@ def test_faithful_offers_no_pages(hub):
 
 
 def test_faithful_takes_types_as_they_are_and_lists_them(graph):
-    found = neighbors(graph, "n07", node_types=["Stones"])
+    found = neighbors(graph, "n07", node_type="Stones")
     assert found.error == "UnknownType"
     assert all(name in found.text for name in NODE_TYPES)
 
 
 def test_faithful_searches_by_bm25_alone_and_has_the_three_strategies(graph):
     prompt = offered(graph)[1]
-    assert "k=30" in prompt  # the first strategy: nothing is named, thirty results, about fifteen taken
+    assert "size=30" in prompt  # the first strategy: nothing is named, thirty results, about fifteen taken
     assert prompt.count("search_in_neighborhood") >= 2
     assert all(name in prompt for name in (*NODE_TYPES, *EDGE_TYPES))

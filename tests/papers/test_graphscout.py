@@ -827,7 +827,7 @@ def test_a_model_may_say_that_the_graph_does_not_hold_it_but_in_the_papers_form(
     assert "write \\answer{not in the evidence}: what you know besides is none." in system
     _, server = asking("\\answer{synapse}", tools=tools, faithful=True)
     system = server.bodies[0]["messages"][0]["content"]
-    assert "say your best answer all the same." in system
+    assert "\\answer{FINAL_ANSWER}" in system
     assert "not in the evidence" not in system
 
 

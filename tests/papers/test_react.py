@@ -27,7 +27,7 @@ def search(query, **more):
 
 
 def add(*nodes, why="it fits"):
-    return ("add_to_answer", {"nodes": list(nodes), "reasoning": why})
+    return ("add_to_answer", {"answer_nodes": [{"node_index": node, "reasoning": why} for node in nodes]})
 
 
 def script(*turns):
@@ -72,8 +72,8 @@ def test_search_is_the_only_tool_that_reads_the_graph(graph):
     ask(graph, policy)
     assert offered == [
         {
-            "search_in_graph": {"query", "k"},
-            "add_to_answer": {"nodes", "reasoning"},
+            "search_in_graph": {"query", "size"},
+            "add_to_answer": {"answer_nodes"},
             "finish": {"comment"},
         }
     ]
@@ -122,7 +122,7 @@ def test_it_ends_at_the_step_limit(graph, steps):
 
 
 def test_an_agent_that_added_nothing_gives_what_its_last_search_found(graph):
-    turns = [[search("Pascal")], [search("Wirth", k=3)], [search("zzzqq")]]
+    turns = [[search("Pascal")], [search("Wirth", size=3)], [search("zzzqq")]]
     result = ask(graph, script(*turns), max_steps=3)
     assert ids(result) == [hit.id for hit in graph.search("Wirth", 3)]
     assert any("last search" in note for note in result.notes)
@@ -149,9 +149,9 @@ HOSTILE = {
         role="assistant", tool_calls=(ToolCall(id="1", name="search_in_graph", arguments='{"query": "Wir'),)
     ),
     "unknown tool": [("query_sql", {"sql": "drop table"})],
-    "wrong types": [("search_in_graph", {"query": ["Wirth"], "k": "many"})],
+    "wrong types": [("search_in_graph", {"query": ["Wirth"], "size": "many"})],
     "no argument": [("add_to_answer", {})],
-    "empty list": [("add_to_answer", {"nodes": []})],
+    "empty list": [("add_to_answer", {"answer_nodes": []})],
     "invented ids": [add("language:wirthian", "@1", "[person:nobody]")],
 }
 
@@ -285,7 +285,7 @@ def test_its_answer_is_made_of_whole_passages(asking):
     def say(system, user):
         if system.startswith("You answer"):
             return "Orsova [C1]." if "She was born in Orsova." in user else "not in the evidence"
-        calls = [("add_to_answer", {"nodes": ["d#1"], "reasoning": "hers"}), ("finish", {})]
+        calls = [add("d#1", why="hers"), ("finish", {})]
         return Answer(calls=calls)
 
     retriever, _ = asking("react", say)

@@ -26,7 +26,7 @@ def search(query):
 
 
 def add(*nodes):
-    return ("add_to_answer", {"nodes": list(nodes), "reasoning": "it fits"})
+    return ("add_to_answer", {"answer_nodes": [{"node_index": node, "reasoning": "it fits"} for node in nodes]})
 
 
 def is_judge(messages):

@@ -24,7 +24,8 @@ METHODS = (
     pytest.param("graphscout", id="graphscout"),
     pytest.param("ark agents=1 faithful=true", id="ark by native calls, as the paper has it"),
 )
-NATIVE = ([("search_in_graph", {"query": "Ada Holm"})], [("add_to_answer", {"nodes": ["w0"]}), ("finish", {})])
+PICKS = {"answer_nodes": [{"node_index": "w0", "reasoning": "it is hers"}]}
+NATIVE = ([("search_in_graph", {"query": "Ada Holm"})], [("add_to_answer", PICKS), ("finish", {})])
 
 
 @pytest.fixture

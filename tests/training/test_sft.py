@@ -350,7 +350,8 @@ def _set(options):
 
 def test_a_template_without_tools_is_told_in_a_sentence(base, worlds, play, copied, tmp_path, cli):
     """Of a teacher that made native calls."""
-    turns = [[("search_in_graph", {"query": "Ada"})], [("add_to_answer", {"nodes": ["w0"]}), ("finish", {})]]
+    picks = {"answer_nodes": [{"node_index": "w0", "reasoning": "hers"}]}
+    turns = [[("search_in_graph", {"query": "Ada"})], [("add_to_answer", picks), ("finish", {})]]
     native = play("ark", turns, agents=1, faithful=True)
     (copied / "books" / "trajectories.jsonl").write_text(f"{native.model_dump_json()}\n")
     options = _set({**SMALL, "graphs": "books"})

@@ -197,7 +197,8 @@ def test_agents_that_chose_different_sets_leave_no_number(resembling):
 
 
 def test_the_papers_form_says_nothing_of_what_it_cut(compounds):
-    turns = [[("add_to_answer", {"nodes": [f"c{at:02}" for at in range(32)]}), ("finish", {})]]
+    picks = [{"node_index": f"c{at:02}", "reasoning": "fits"} for at in range(32)]
+    turns = [[("add_to_answer", {"answer_nodes": picks}), ("finish", {})]]
     result, sent = asked(compounds, turns, faithful=True)
     assert len(result.hits) == 20
     assert "chosen nodes" not in sent

@@ -1,13 +1,17 @@
 """STaRK's knowledge bases, in folders of the exact format: pickles and tensors as its own `save_files` writes them."""
 
+import json
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph import Graph
-from orienteer.ingest import ImportOptions, import_graph, validate_sources
+from orienteer.ingest import ImportOptions, import_graph, update_graph, validate_sources
+from orienteer.lab.evaluation import evaluate, read_questions, read_run, score_runs
 from torch_files import torch_file
 
 pytestmark = pytest.mark.process  # pickles are read in one
@@ -111,10 +115,108 @@ def _edges(graph):
     return sorted((edge.source, edge.type, edge.target) for edge in graph.iter_edges())
 
 
-def test_amazon_with_reviews_as_tables(tmp_path, made):
+# The words that STaRK's package says of made nodes; the file says how they were taken.
+EXPECTED = json.loads((Path(__file__).parent / "stark_documents.json").read_text(encoding="utf-8"))
+
+
+def words_in(text):
+    return " ".join(sorted(set(re.findall(r"\w+", text.lower()))))
+
+
+def _folder_of(base, folder):
+    """Write the expected nodes of a base as its folder."""
+    rows = EXPECTED[base]
+    names = list(dict.fromkeys(row["type"] for row in rows))  # MAG's in the order of their numbers
+    parts = {
+        "node_info": {number: row["fields"] for number, row in enumerate(rows)},
+        "edge_index": [[0], [1]],
+        "edge_types": [0],
+        "node_types": [names.index(row["type"]) for row in rows],
+    }
+    tables = {"node_type_dict": dict(enumerate(names)), "edge_type_dict": {0: "also_buy"}}
+    return save_files(folder, parts | ({} if base == "mag" else tables))
+
+
+@pytest.mark.parametrize("base", ["amazon", "mag", "prime"])
+def test_a_node_is_ranked_by_the_words_of_starks_own_document(tmp_path, made, base):
+    graph, report = made(_folder_of(base, tmp_path / base))
+    assert set(report.node_types) == {row["type"] for row in EXPECTED[base]}  # no table, no review
+    for number, row in enumerate(EXPECTED[base]):
+        node = graph.node(str(number))
+        assert words_in(" ".join([node.name, *node.aliases, node.text])) == row["words"], row["fields"]
+
+
+def test_what_no_document_has_is_a_property_or_told(tmp_path, made):
+    graph, report = made(_folder_of("amazon", tmp_path / "amazon"))
+    beyond = "5 rows after the 27 of a document: --text tables keeps all"  # 3 of 30 and 2 of 29
+    assert beyond in report.notes
+    lantern = graph.node("0").properties
+    assert (lantern["brand"], lantern["category"], lantern["price"]) == ("Acme & Sons", ["lamps"], "$12")
+    assert lantern["rank"] == "1,234 in Sports & Outdoors (See Top 100)"
+    graph, _ = made(_folder_of("mag", tmp_path / "mag"))
+    dust = graph.node("6").properties  # only its journal is in its document
+    assert dust["ConferenceSeriesDisplayName"] == "A series of seven words and one more"
+    assert dust["Date"] == "1999-05-06"
+
+
+def test_a_private_field_is_in_no_document(tmp_path, made):
+    graph, report = made(_folder_of("amazon", tmp_path / "amazon"), private=("review", "brand"))
+    assert "word1" not in graph.node("0").text
+    assert "Acme" not in graph.node("0").text
+    assert "ask1" in graph.node("0").text
+    assert report.notes == ("2 rows after the 27 of a document: --text tables keeps all",)
+
+
+def test_a_question_about_a_review_finds_its_product(tmp_path, made):
+    said = {12: "It survived a storm at sea and it glows turquoise.", 9: "A storm broke it.", 7: "It glows."}
+    nodes = {
+        n: {"title": f"Lantern {n}", "feature": ["Brass"], "description": ["A lantern for camps."], "qa": [],
+            "review": [{"summary": "Good", "reviewText": said.get(n, "Fine lantern at night."), "vote": np.nan}]}
+        for n in range(32)
+    }  # fmt: skip
+    parts = {"node_info": nodes, "edge_index": [[0], [1]], "edge_types": [0], "edge_type_dict": {0: "also_buy"}}
+    graph, _ = made(save_files(tmp_path / "amazon", parts))
+    qa = tmp_path / "qa" / "amazon"
+    asked = "a lantern that survived a storm at sea and glows turquoise"
+    for name, text in {
+        "stark_qa/stark_qa.csv": f"id,query,answer_ids\n3,{asked},[12]\n",
+        "split/test-0.1.index": "3\n",
+    }.items():
+        (qa / name).parent.mkdir(parents=True)
+        (qa / name).write_text(text)
+    evaluate(graph, read_questions(qa, split="test-0.1"), ["bm25"], tmp_path / "run")
+    (row,) = score_runs([read_run(tmp_path / "run")])
+    assert row.measures["Hit@1"].mean == 1
+
+
+def test_a_paper_is_found_by_its_date(tmp_path, made):
+    graph, _ = made(save_files(tmp_path / "mag" / "processed", MAG).parent)
+    assert [hit.id for hit in graph.search("2001", 5)] == ["3"]
+
+
+def test_amazon_with_reviews_in_the_documents(tmp_path, made):
     save_files(tmp_path / "processed", {"node_info": {}})  # the older cache above it
     save_files(tmp_path / "processed" / "cache" / "brand-category-color", AMAZON)
     graph, report = made(tmp_path)
+    assert report.node_types == {"product": 2, "brand": 1, "category": 1, "color": 1}
+    assert [hit.id for hit in graph.search("thousand cards", 1)] == ["0"]
+    assert {edge[1] for edge in _edges(graph)} == {"also_buy", "also_view", "has_brand", "has_category", "has_color"}
+
+
+def test_an_update_makes_the_same_texts_again(tmp_path, made):
+    folder = save_files(tmp_path / "a", AMAZON)
+    graph, _ = made(folder, text="tables")
+    nodes = {**AMAZON_NODES, 1: {**AMAZON_NODES[1], "title": "Card Sleeves"}}
+    save_files(folder, {"node_info": nodes})
+    report = update_graph([folder], tmp_path / "graph", options=ImportOptions())
+    assert report.node_types["table"] == 2
+    assert Graph.open(tmp_path / "graph").node("1").name == "Card Sleeves"
+    with pytest.raises(BadInput, match="text was 'tables'"):
+        update_graph([folder], tmp_path / "graph", options=ImportOptions(text="documents"))
+
+
+def test_amazon_with_reviews_as_tables(tmp_path, made):
+    graph, report = made(save_files(tmp_path / "a", AMAZON), text="tables")
     assert report.node_types == {"product": 2, "brand": 1, "category": 1, "color": 1, "table": 2}
     box = graph.node("0")
     assert (box.type, box.name, box.text) == ("product", "Card Box", "Oak\nASIN: B000\nA box for cards.")
@@ -137,14 +239,14 @@ def test_every_edge_stays_in_its_direction_and_as_often(tmp_path, made):
     graph, report = made(save_files(tmp_path / "a", AMAZON))
     own = [edge for edge in _edges(graph) if edge[1].startswith("also")]
     assert own == [("0", "also_buy", "1"), ("0", "also_buy", "1"), ("0", "also_view", "1"), ("1", "also_view", "0")]
-    assert report.edges == 9
+    assert report.edges == 7
     assert not report.merged
     assert not report.dropped
     assert not report.symmetric
 
 
 def test_amazon_with_reviews_as_nodes(tmp_path, made):
-    graph, report = made(save_files(tmp_path / "a", AMAZON), explode={"review": "has_review"})
+    graph, report = made(save_files(tmp_path / "a", AMAZON), explode={"review": "has_review"}, text="tables")
     assert report.node_types["review"] == 2
     assert report.node_types["table"] == 1  # the questions
     review = graph.node("review:0:0")
@@ -156,7 +258,7 @@ def test_amazon_with_reviews_as_nodes(tmp_path, made):
 
 
 def test_lists_can_be_left_out(tmp_path, made):
-    graph, report = made(save_files(tmp_path / "a", AMAZON), private=("review", "qa"))
+    graph, report = made(save_files(tmp_path / "a", AMAZON), private=("review", "qa"), text="tables")
     assert "table" not in report.node_types
     assert len(graph) == 5
 
@@ -180,14 +282,14 @@ def test_mag_brings_its_own_names(tmp_path, made):
     assert report.labels["author___writes___paper"] == "writes"
     assert report.labels["paper___has_topic___field_of_study"] == "has topic"
     paper = graph.node("3")
-    assert (paper.type, paper.name, paper.text) == ("paper", "On lenses", "We grind.")
+    assert (paper.type, paper.name) == ("paper", "On lenses")
     assert dict(paper.properties) == {"Date": "2001-01-02"}
     assert dict(graph.node("0").properties) == {"PaperCount": 3, "mag_id": 77}
     assert ("3", "paper___cites___paper", "3") in _edges(graph)
 
 
 def test_prime_keeps_details(tmp_path, made):
-    graph, report = made(save_files(tmp_path / "prime", PRIME, protocol=5))
+    graph, report = made(save_files(tmp_path / "prime", PRIME, protocol=5), text="tables")
     gene = graph.node("0")
     assert gene.text == "It interacts.\nIn brain.\nEnables protein binding."
     assert gene.aliases == ("DYRK1AP3", "PAHX")
@@ -248,6 +350,13 @@ def test_options_that_have_no_meaning(tmp_path):
     folder = save_files(tmp_path / "a", AMAZON)
     with pytest.raises(BadOption, match="no list 'brand'"):
         validate_sources([folder], options=ImportOptions(explode={"brand": "has"}))
+    with pytest.raises(BadOption, match="--explode review: a product's text has its rows: add --text tables"):
+        validate_sources([folder], options=ImportOptions(explode={"review": "has"}))
+    (tmp_path / "people.csv").write_text("id,name\n1,Ada\n")
+    with pytest.raises(BadOption, match="--text has no meaning for .*people"):
+        validate_sources([tmp_path / "people.csv"], options=ImportOptions(text="tables"))
+    with pytest.raises(BadOption, match="--text-from has no meaning"):
+        validate_sources([folder], options=ImportOptions(text_from=("brand",)))
     with pytest.raises(BadOption, match="--column has no meaning"):
         validate_sources([folder], options=ImportOptions(columns={"id": "asin"}))
 

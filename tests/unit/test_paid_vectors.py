@@ -27,6 +27,7 @@ QUESTION = Question(text="yellow zebra")
 TOKENS = 7  # that the server counts, each call
 PRICE = Price(prompt=2.0, completion=9.0)
 END = [("add_to_answer", {"nodes": ["d2"]}), ("finish", {})]
+PICKS = {"answer_nodes": [{"node_index": "d2", "reasoning": "it fits"}]}
 
 
 @pytest.fixture
@@ -63,7 +64,8 @@ def agent(*queries):
         turn = sum(message.role == "assistant" for message in messages)
         if turn < len(queries):
             return [("search_in_graph", {"query": queries[turn]})]
-        return END
+        is_plain = any("answer_nodes" in tool.parameters["properties"] for tool in tools)
+        return [("add_to_answer", PICKS), END[1]] if is_plain else END
 
     return ScriptedModel(policy)
 

@@ -58,10 +58,10 @@ def test_its_schema_is_the_papers():
     assert CODE_SPEC.name == "code_interpreter"
     assert CODE_SPEC.parameters == {
         "type": "object",
-        "properties": {"code": {"type": "string", "description": "Python code"}},
+        "properties": {"code": {"type": "string", "description": "What to run, in Python"}},
         "required": ["code"],
     }
-    for fact in ("cypher(query, params=None, limit=None)", "synchronous", "read-only", "not a separate tool"):
+    for fact in ("cypher(query, params=None, limit=None)", "no await", "read-only", "no tool of its own"):
         assert fact in CODE_SPEC.description
     assert not schema_faults({"code": "print(1)"}, CODE_SPEC.parameters)
     assert schema_faults({}, CODE_SPEC.parameters)

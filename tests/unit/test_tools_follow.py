@@ -215,11 +215,12 @@ def test_the_schema_offers_types_to_agents_and_not_in_the_papers_form(authors):
         "search_in_neighborhood",
     }
     for toolbox in (
-        open_plain(authors, "lexical", ("node",)),
+        open_plain(authors, "lexical", ("node_index",)),
         open_compact(authors, "lexical"),
         open_stateless(authors),
     ):
         assert not any("all TYPE" in f"{spec.description} {spec.parameters}" for spec in toolbox.specs)
         tool = "follow" if "follow" in {spec.name for spec in toolbox.specs} else "search_in_neighborhood"
-        start = {"start": "all book", "steps": [{}]} if tool == "follow" else {"node": "all book"}
+        key = "node_index" if toolbox.session.is_plain else "node"
+        start = {"start": "all book", "steps": [{}]} if tool == "follow" else {key: "all book"}
         assert "Not in this graph: 'all book'" in ask(toolbox, tool, **start).text

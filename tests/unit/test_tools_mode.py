@@ -5,7 +5,7 @@ import pytest
 from clinic import EDGES, NODES, ask
 from fakes.embedder import embedded
 from orienteer.graph import Graph
-from orienteer.tools import PLAIN_PARAMETERS, SearchInGraph, SearchInNeighborhood, Session, Toolbox
+from orienteer.tools import PLAIN_PARAMETERS, Toolbox, open_plain
 
 TOOLS = ("search_in_graph", "search_in_neighborhood")
 
@@ -31,9 +31,8 @@ def test_the_argument_is_there_where_there_are_vectors(toolbox, near, name):
 
 
 def test_the_papers_tools_have_no_such_argument(vectors):
-    session = Session(vectors, saves_sets=False)
-    for tool in (SearchInGraph(session, is_plain=True), SearchInNeighborhood(session, only=PLAIN_PARAMETERS)):
-        assert "mode" not in tool.spec.parameters["properties"]
+    for spec in open_plain(vectors, "hybrid", PLAIN_PARAMETERS).specs:
+        assert "mode" not in spec.parameters["properties"]
 
 
 @pytest.mark.parametrize("mode", ["dense", "hybrid"])

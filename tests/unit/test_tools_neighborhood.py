@@ -85,14 +85,13 @@ def test_a_page_names_the_rows_that_fit_and_the_next_ones_begin_after_them(make)
     assert head == f"Shown {offset + 1}-102."
 
 
-def test_the_papers_pages_tell_the_rows_that_fit_too(make):
+def test_the_papers_page_is_whole_and_tells_no_numbers(make):
     nodes = [Node("hub"), *(Node(f"n{at:02}", "leaf", "word", f"{'long ' * 300}{at}") for at in range(30))]
     graph = make(nodes, [Edge("hub", "has", node.id) for node in nodes[1:]])
     toolbox = open_plain(graph, "lexical", PLAIN_PARAMETERS)
-    toolbox.session.reply_tokens = 300
-    found = ask(toolbox, "search_in_neighborhood", node="hub", query="long word")
-    assert len(found.nodes) < 20
-    assert f"Shown 1-{len(found.nodes)}." in found.text.splitlines()
+    found = ask(toolbox, "search_in_neighborhood", node_index="hub", query="long word")
+    assert len(found.nodes) == len(found.text.splitlines()) == 20
+    assert not any(word in found.text for word in ("Shown", "neighbours", "words"))
 
 
 def test_the_whole_neighbourhood_is_saved_whatever_the_page(toolbox):

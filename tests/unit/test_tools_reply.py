@@ -101,8 +101,9 @@ def test_snippets_keep_their_size_for_the_first_rows_then_names_stand_alone(make
     assert all(len(line.partition("words: ")[2].split()) >= 18 for line in first)
     assert all(line.endswith("(Bird)") for line in others)
     plain = open_plain(toolbox.session.graph, "lexical")
-    shown = ask(plain, "search_in_graph", query="heron tern bird", k=30).text.splitlines()
-    assert all("words: " in line for line in shown[1:])  # the paper's tool shows each row alike
+    shown = ask(plain, "search_in_graph", query="heron tern bird", size=30).text.splitlines()
+    assert len(shown) == 30
+    assert all("(Bird): " in line and "tern" in line for line in shown)  # the paper's tool shows each row alike
 
 
 def test_long_names_do_not_break_the_budget(make):

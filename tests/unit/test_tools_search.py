@@ -122,7 +122,7 @@ def test_the_order_of_the_papers_tool_is_bm25s(make):
             part = idf * count / (count + 1.2 * (0.25 + 0.75 * len(text) / mean))
             scores[f"n{at:02}"] = scores.get(f"n{at:02}", 0) + part
     expected = sorted((one for one in scores if scores[one]), key=lambda one: (-scores[one], one))[:10]
-    assert list(ask(toolbox, "search_in_graph", query="oak fir", k=10).nodes) == expected
+    assert list(ask(toolbox, "search_in_graph", query="oak fir", size=10).nodes) == expected
 
 
 def test_nodes_with_all_words_come_before_those_with_some(make):

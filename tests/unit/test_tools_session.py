@@ -178,4 +178,6 @@ def test_a_part_of_one_name_is_read_as_it_aloud(make):
     unknown = ask(toolbox, "read_node", node="Chimay")
     assert (unknown.error, unknown.nodes) == ("UnknownNode", ())
     assert "Near names: Chimay" in unknown.text
-    assert ask(open_plain(graph, "lexical", ("node",)), "search_in_neighborhood", node="Russian River").error
+    assert ask(
+        open_plain(graph, "lexical", ("node_index",)), "search_in_neighborhood", node_index="Russian River"
+    ).error

@@ -63,7 +63,8 @@ class Agent:
     ) -> None:
         """`number` distinguishes agents, from 0; every step of the record has it.
 
-        Without a dialect the agent speaks that of the trajectory that it begins with.
+        Without a dialect the agent speaks that of the trajectory that it begins with. Without `context_tokens` its
+        requests are whole, however long they are.
         """
         self._model, self._toolbox, self._ending, self._number = model, toolbox, ending, number
         self._dialect, self._context_tokens, self._should_stop = dialect, context_tokens, should_stop
@@ -120,7 +121,7 @@ class Agent:
             tools=begun.tools,
             dialect=self._speaks,
             agent=self._number,
-            context_tokens=room_for(self._model, begun.tools, self._context_tokens),
+            context_tokens=self._context_tokens and room_for(self._model, begun.tools, self._context_tokens),
         )
 
     def walk(self, talk: Conversation, run: Run) -> bool:
@@ -298,6 +299,25 @@ class ByAnswerLine(Ending):
         if self._answer is None:
             return None, (r"the model gave no answer in \answer{}",)
         return self._answer.text, self._answer.notes
+
+
+class ByFinishAlone(ByFinish):
+    """Ends as ARK's paper has it, with `finish` or its steps: nothing is asked for in a last turn."""
+
+    last = None  # type: ignore[assignment]
+
+
+class ByFirstAnswer(ByAnswerLine):
+    """Ends as GraphScout's paper has it, with the first reply that calls nothing: nothing is told or asked for."""
+
+    last = calls_left = None  # type: ignore[assignment]
+
+    def observe(self, turn: Turn, *, is_last: bool = False) -> str | None:
+        """Take the answer of a reply without calls, if it has one. `max_calls` counts the turns."""
+        self._left -= 1
+        if not turn.reply.message.tool_calls:
+            self._answer, self.is_reached = read(turn.reply.message.content or ""), True
+        return None
 
 
 class ByReport(Ending):

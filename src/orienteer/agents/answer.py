@@ -55,14 +55,11 @@ class AnswerParts(NamedTuple):
     """What the reply says before the answer."""
 
 
-def answer(
-    result: Result, *, model: LanguageModel, run: Run, graph: Graph | None = None, is_faithful: bool = False
-) -> Result:
+def answer(result: Result, *, model: LanguageModel, run: Run, graph: Graph | None = None) -> Result:
     """Return the result with an answer from its hits. The one call that it takes may use the run's reserve.
 
     Beside the hits the model sees what agents said when they ended the search, how many nodes were found if that is
-    known, and the notes; of a method in its paper's form (`is_faithful`), how many hits there are. If passages are
-    among the hits, the model reads every hit whole, as it reads other evidence.
+    known, and the notes. If passages are among the hits, the model reads every hit whole, as it reads other evidence.
 
     Without a hit nothing is spent. The answer is None, and the refusal says why if there is none; the notes say why if
     the model fails or the budget is spent. `stopped_by` stays what ended the search.
@@ -73,9 +70,7 @@ def answer(
         nodes = tuple(Scored(graph.node(hit.id), hit.score) for hit in result.hits)
         return answer_from(result, render(Evidence(nodes=nodes), graph, ANSWER_TOKENS), model=model, run=run)
     ids = tuple(hit.id for hit in result.hits)
-    return ask(
-        result, "answer", _hits(result, is_faithful=is_faithful), lambda text: _by_ids(text, ids), model=model, run=run
-    )
+    return ask(result, "answer", _hits(result), lambda text: _by_ids(text, ids), model=model, run=run)
 
 
 def answer_from(
@@ -338,7 +333,7 @@ def _notes(parts: AnswerParts, nothing: str, where: str = "in the evidence") -> 
     return () if parts.cited or NOT_THERE in parts.text.casefold() else (f"the answer cites {nothing}",)
 
 
-def _hits(result: Result, *, is_faithful: bool) -> str:
+def _hits(result: Result) -> str:
     lines = [f"Question: {result.question}", "", "Evidence, best first:"]
     first: dict[str, str] = {}
     for hit in result.hits[:HITS]:
@@ -353,7 +348,7 @@ def _hits(result: Result, *, is_faithful: bool) -> str:
         )
     elif len(result.hits) > HITS:
         # A ranking is as long as was asked for: its length is no number of anything.
-        lines.append(f"{HITS} of {len(result.hits)} shown" if is_faithful else f"the best {HITS} hits are shown")
+        lines.append(f"the best {HITS} hits are shown")
     return "\n".join([*lines, *_search_notes(result)])
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -125,7 +125,7 @@ class Database(ElementSource):
             if role in self.columns.roles:
                 raise BadOption(f"--column {role} has no meaning for {self.path}, which tells it: leave it out")
         others = {role: name for role, name in self.columns.roles.items() if role != "id"}
-        return Columns(others, self.columns.private, self.columns.explode)
+        return replace(self.columns, roles=others)
 
     def choose_ids(self) -> str:
         """Return the property of the ids, empty for element ids. Raises `BadInput` if a named one is not unique."""

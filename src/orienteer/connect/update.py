@@ -76,7 +76,7 @@ from orienteer.ingest.update.ledger import (
 )
 from orienteer.ingest.update.report import DatabaseRead, UpdateReport, changed_counts, graph_facts, tally_of
 from orienteer.ingest.update.rows import edge_rows
-from orienteer.ingest.update.update import options_differ
+from orienteer.ingest.update.update import as_made, options_differ
 from orienteer.records import Node
 from orienteer.version import __version__
 
@@ -103,6 +103,7 @@ def update_database(
     options = options.model_copy(update={"changed_by": changed_by})
     if manifest is None:
         return _import_all(server, target, options, progress, f"{target} was no graph")
+    options = as_made(manifest, options)
     if other := _other_than_before(manifest, server, options, target):
         if not options.force:
             raise BadInput(f"{other}: --force imports it whole, or name another folder with -o")
@@ -256,7 +257,7 @@ class _MarkUpdate:
         self._server, self._graph, self._ledger, self._marks, self._options = server, graph, ledger, marks, options
         self._progress: Progress = progress or (lambda stage, count: None)
         self._tally = Tally(hides_rows=bool(options.private))
-        columns = Columns(options.columns, options.private)
+        columns = Columns(options.columns, options.private, text_from=options.text_from)
         self._database = Database(server, columns, self._tally, {}, marks.id_property, dict.fromkeys(marks.edge_names))
         self._maker = ElementMaker(self._database, self._database.columns_but_the_id, self._tally)
         self._changes = DatabaseChanges(self._database, marks)

@@ -27,7 +27,9 @@ Mode: TypeAlias = str
 Fusion: TypeAlias = Literal["linear", "rrf"]
 
 WEIGHT = 0.4
-"""BM25's share of a hybrid score: the best one over four sets of questions. SAGE's is 0.6 (004, section 3)."""
+"""BM25's share of a hybrid score: the best one over four sets of questions."""
+PAPER_WEIGHT = 0.6
+"""BM25's share in SAGE: 004, section 3 and appendix E."""
 RRF_CONSTANT = 60  # Cormack, Clarke and Buettcher 2009
 RRF_DEPTH = 1_000  # places of each list that count: the next one would add less than a thousandth
 _SHARE = re.compile(r"0|1|0?\.[0-9]+|[01]\.0*", re.ASCII)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -75,6 +75,10 @@ class ImportOptions(Options):
     """Columns, or keys of objects in columns, that are never stored."""
     explode: Mapping[str, str] = {}
     """Edge type by list column: each member becomes a node and an edge to it."""
+    text_from: tuple[str, ...] = ()
+    """Columns whose values are the text of nodes, by which they are ranked, in place of the column of the texts."""
+    text: Literal["", "documents", "tables"] = ""
+    """What the texts of STaRK's nodes are: its documents, the default, or prose with lists as nodes of their own."""
     partial: tuple[str, ...] = ()
     """Types of nodes or edges that are incomplete in the graph: counts over them say so."""
     changed_by: str = ""
@@ -87,7 +91,7 @@ class ImportOptions(Options):
     @property
     def chosen(self) -> dict[str, str]:
         """Return the options that a layout may take, beside those about columns: those that a person gave."""
-        return {name: value for name, value in {"split": self.split}.items() if value}
+        return {name: value for name, value in {"split": self.split, "text": self.text}.items() if value}
 
 
 def import_graph(
@@ -258,10 +262,10 @@ class Importer:
     ) -> None:
         """Plan the import, around mappings that are kept. Tables may know their null words only when they are read."""
         self._sources, self._options = sources, options
-        self.columns = Columns(options.columns, options.private, options.explode)
+        self.columns = Columns(options.columns, options.private, options.explode, options.text_from)
         self.tally = Tally(hides_rows=bool(self._options.private))
-        if options.mapping and (options.nodes or options.edges or options.columns):
-            raise BadOption("--mapping says how every table is read: leave out --nodes, --edges and --column")
+        if options.mapping and (options.nodes or options.edges or options.columns or options.text_from):
+            raise BadOption("--mapping says how every table is read: leave out --nodes, --edges, --column, --text-from")
         self._nodes, self._edges = _specs(options.nodes), _specs(options.edges)
         by_hand = options.nodes or options.edges or options.mapping
         self.layout: Layout | None = None
@@ -448,12 +452,13 @@ def written_options(options: ImportOptions) -> dict[str, Any]:
         "labels": str(options.labels) if options.labels else None,
         "private": list(options.private),
         "explode": dict(options.explode),
+        "text_from": list(options.text_from),
         "partial": list(options.partial),
         "strict": options.strict,
         "language": options.language if options.language != "en" else None,
         **options.chosen,
     }
-    return {name: value for name, value in written.items() if value}
+    return {name: value for name, value in written.items() if value and (name, value) != ("text", "documents")}
 
 
 # Files and folders in known layouts: dumps, graph files, RDF, benchmarks, the output of other tools.
@@ -477,10 +482,12 @@ def recognize(
     if unnamed is not None:
         raise BadInput(f"{shown(unnamed)} has a name that is not UTF-8: rename it")
     options, name = options or ImportOptions(), ", ".join(map(str, sources[:SHOWN]))
-    fields = {"column": columns.roles, "private": columns.private, "explode": columns.explode}
-    own = [*options.chosen, *(option for option, value in fields.items() if value)]
+    fields = {"private": columns.private, "explode": columns.explode, "text-from": columns.text_from}
+    own = [*options.chosen, *(option for option, value in ({"column": columns.roles} | fields).items() if value)]
     layout: Layout | None = portable.recognize(sources)
-    if layout is None:
+    if layout is not None:
+        refuse_untaken(own, (), name)
+    else:
         # Opening a graph needs none of them.
         from orienteer.ingest.formats import graph_file, lightrag, msgraphrag, neo4j_admin
         from orienteer.ingest.formats.rdf import files

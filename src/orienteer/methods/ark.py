@@ -2,19 +2,7 @@
 
 Papers: DGR (000) and ARK (001), section 3 and appendices A.2 and A.3; one system under two names.
 
-Deviations from the paper; `faithful=True` and every ablation turn off 1 to 5, 9 and 10:
-1. More tools: follow, intersect, paths, read_node, schema and remove_from_answer, properties as conditions, and every
-   result kept as a set that stands wherever a node may. An agent that has to copy hundreds of ids cannot count.
-2. The schema in the prompt says which node types an edge type joins, and how many edges there are.
-3. `finish` sends an empty answer back once, and an agent that is stopped without one gives its last result.
-4. A neighbourhood's page size is the agent's to choose, and pages go on.
-5. Near forms of a type and names that a filter makes unambiguous are taken, and said.
-6. The prompts are our own words for the paper's three strategies.
-7. A neighbourhood search never drops a neighbour for lack of words. The paper's formula says so too; its code differs.
-8. The paper gives no temperature and no seeds for its agents; here they are set and recorded.
-9. A search puts first what its query names, then nodes with all its words, then the few that hold a phrase of it; nodes
-   with hardly any of its words are left out.
-10. Replies name the members of small sets, say where a walk ended, and keep snippets for the first rows.
+`ArkConfig` lists what deviates from them. Every ablation undoes what `faithful` undoes.
 """
 
 from __future__ import annotations
@@ -28,7 +16,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from orienteer.agents.agent import Agent, ByFinish
+from orienteer.agents.agent import Agent, ByFinish, ByFinishAlone
 from orienteer.agents.dialect import dialect_for
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
@@ -52,13 +40,30 @@ Course = tuple[Trajectory, Session]
 _WAIT_SECONDS = 0.2
 _PAPER_PARAMETERS = {
     "paper": PLAIN,
-    "no-query": ("node", "node_types", "edge_types"),
-    "no-filters": ("node", "query"),
+    "no-query": ("node_index", "node_type", "edge_type"),
+    "no-filters": ("node_index", "query"),
 }
 
 
 class ArkConfig(Options):
     """ARK's settings, with the paper's values if it gives them."""
+
+    deviations = (
+        "The prompt is in our own words, with four examples of ours; the question follows in a user message. "
+        "Parameters of tools stand in their schemas.",
+        "`node_index` is a node's id or exact name. `node_type` and `edge_type` are lists, the sets of section 3.1; "
+        "000's prompt has one type each. `size` is 5 by default (3.1, A.2); 000's prompt says 20.",
+        "The papers show no reply. Here a node is a line of its edges, if it is a neighbour, id, name, type, and the "
+        "part of its text with the query's words; else `No results.`, `Added.` and `Finished.`",
+        "A neighbourhood search drops none for lack of words, as the formula of 3.1 has it; 000's prompt speaks of a "
+        "filter. Without a query, and at equal scores, the order is ours. Words are stemmed; k1 is 1.2, b 0.75.",
+        "A call that cannot be run has an error as its reply, with the names that are there. A reply without a call, "
+        "or with a broken one, is told so; of more than 32 calls the first 32 are run. At most 1,000 nodes are added.",
+        "The papers give no temperature and no seeds for their agents; here they are set, sent and recorded.",
+        "An agent whose model fails or whose budget ends keeps what it has selected; a search whose vector it cannot "
+        "pay goes by words, and says so. Nodes of equal votes and places are in agents' order.",
+        "`ask` writes an answer from the ranking in one more call; `search` and `ask --no-answer` do not.",
+    )
 
     agents: int = Field(default=3, ge=1)
     """Parallel agents. ARK, appendix A.2."""
@@ -72,7 +77,7 @@ class ArkConfig(Options):
     """all: ours; compact: five of them in few words, for small models; paper: the paper's four; global-only, no-query,
     no-filters: its ablations (table 2)."""
     context_tokens: int = Field(default=24_000, ge=1)
-    """Size of a request; beyond it the oldest observations are left out."""
+    """Size of a request; beyond it the oldest observations are left out, but never in the paper's form."""
     faithful: bool = False
     """Only what the paper has: its tools and prompt, none of the options below."""
     early_stop: bool = False
@@ -100,6 +105,11 @@ class ArkConfig(Options):
     def is_plain(self) -> bool:
         """The paper's tools and nothing else, whole or with a part taken out."""
         return self.faithful or self.tools not in ("all", "compact")
+
+    @property
+    def last_turns(self) -> int:
+        """Calls that a budget keeps back for the agents' last turns; the paper has none."""
+        return 0 if self.is_plain else self.agents
 
 
 class Ark:
@@ -177,12 +187,14 @@ class Ark:
     def _explore(self, question: Question, run: Run, number: int, agreement: _Agreement) -> Course:
         toolbox = self._toolbox()
         begun = self._opening(question, number, run.random_seed, toolbox)
-        ending = ByFinish(toolbox.session, max_steps=self.config.max_steps, takes_last_set=not self.config.is_plain)
+        is_plain = self.config.is_plain
+        by = ByFinishAlone if is_plain else ByFinish
+        ending = by(toolbox.session, max_steps=self.config.max_steps, takes_last_set=not is_plain)
         agent = Agent(
             self._model,
             toolbox,
             ending,
-            context_tokens=self.config.context_tokens,
+            context_tokens=None if is_plain else self.config.context_tokens,
             number=number,
             should_stop=agreement.is_reached,
         )

@@ -1,19 +1,7 @@
 """`graphscout`: a model explores a graph with code and a node retriever, and answers in `\answer{...}`.
 
 Paper: GraphScout (003), sections 3.2 and 3.4, appendix B.4. This is its solver as it runs; any model can be it.
-
-Deviations:
-1. The prompt is our own words for what B.4.2 lists; it says besides what the sandbox's Python lacks, how many calls
-   there are, which types are held in part, and that what nodes say is data. Its examples are made from the graph, and
-   run. In the code `find(text)` is there beside `cypher`; without a view the retriever's reply is ours.
-2. The paper gives no limit of calls for its solver; ours is its quizzer's, 10. If it is reached without an answer
-   one last turn asks for it.
-3. Cypher is answered by our engine: read-only, guarded, and with errors that name the nearest label, type or property.
-   A graph has its own ids, types and directions; `view` gives it those of the paper's graphs.
-4. A call that cannot be read is told back; in the paper's setting such a reply ends the course.
-5. The paper answers in words alone. The ranking holds the nodes that the answer names, then those that the calls
-   have shown, small results first and the latest first. Without any, plain search stands in, and the notes say so.
-6. A model may say that the graph does not hold the answer. The paper's has to give one; `faithful=True` asks for it.
+`GraphScoutConfig` lists what deviates from it.
 """
 
 from __future__ import annotations
@@ -21,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from string import Template
-from typing import Literal, NamedTuple, Self, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
-from orienteer.agents.agent import Agent, ByAnswerLine
+from orienteer.agents.agent import Agent, ByAnswerLine, ByFirstAnswer
 from orienteer.agents.answer import NOT_THERE
 from orienteer.agents.dialect import dialect_for, harmless
 from orienteer.agents.workflow import Workflow, WorkflowConfig, check_limits
@@ -51,7 +39,8 @@ from orienteer.tools.toolbox import Toolbox, open_scouting
 _NO_NODES = "no node that may be a hit is named in the answer or was shown by a call: found by plain search"
 _NAMED = 3  # node types that the prompt's first line names
 _SMALL = 20  # nodes of a result that was rather found than listed
-_GUESS, _REFUSE = "say your best answer all the same.", rf"write \answer{{{NOT_THERE}}}: what you know besides is none."
+_REFUSE = rf"write \answer{{{NOT_THERE}}}: what you know besides is none."
+_CODE = "\nIt is asked in Cypher, read-only. $scope\n\nProperties:\n$properties\n\nCode that asks it:\n$examples\n"
 _SECOND_TIER = "It is all of Python, in a process without network and without files but its own.\n"
 
 
@@ -69,27 +58,27 @@ class GraphScout:
         graph.arrays.searcher(self.mode)
         if self.config.has_code and self.config.directed:
             Cypher(graph).query("RETURN 1", view=self.config.naming)  # `UnknownType` if one of these is none
-        tools = self._tools()
-        self._toolbox, self._specs = tools.toolbox.spec, tools.toolbox.specs
-        self._tier, self._marks = tools.code.tier if tools.code else None, tools.marks
-        tools.close()
+        toolbox, code = self._tools()
+        self._toolbox, self._specs = toolbox.spec, toolbox.specs
+        self._tier, self._marks = code.tier if code else None, code.marks if code else ()
+        toolbox.close()
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Explore until the model answers, and rank what its answer names."""
         check_limits(self._graph, question)
-        tools = self._tools()
+        toolbox, code = self._tools()
         try:
-            begun = self._opening(question, run.random_seed)
+            begun, most = self._opening(question, run.random_seed), self.config.max_calls
             agent = Agent(
                 self._model,
-                tools.toolbox,
-                ByAnswerLine(max_calls=self.config.max_calls),
-                context_tokens=self.config.context_tokens,
+                toolbox,
+                ByFirstAnswer(max_calls=most + 1) if self.config.faithful else ByAnswerLine(max_calls=most),
+                context_tokens=None if self.config.faithful else self.config.context_tokens,
             )
             trajectory = agent.explore(begun, run)
-            marks = tools.marks
+            marks = code.marks if code else ()
         finally:
-            tools.close()
+            toolbox.close()
         hits, notes = self._presented(question, trajectory)
         trajectory = trajectory.model_copy(update={"marks": marks, "selected": tuple(hit.id for hit in hits)})
         failed = (f"the model failed: {trajectory.error}",) if trajectory.error else ()
@@ -146,6 +135,8 @@ class GraphScout:
 
     @property
     def _prompt(self) -> str:
+        if self.config.faithful:
+            return "graphscout-faithful"
         return "graphscout" if self.config.has_code else "graphscout-no-code"
 
     @cached_property
@@ -153,14 +144,16 @@ class GraphScout:
         """The system prompt for this graph, which is the same for every question."""
         config, graph = self.config, self._graph
         view = config.naming
-        described = describe(graph, view, has_code=config.has_code)
+        described = describe(graph, view, has_code=config.has_code, is_plain=config.faithful)
         about = view.label if view is not None and view.label is not None else ", ".join(types_by_size(graph)[:_NAMED])
+        parts = {name: harmless(part) for name, part in described._asdict().items()}
         return Template(prompt_of(self._prompt).system).substitute(
-            {name: harmless(part) for name, part in described._asdict().items()},
+            parts,
+            code=Template(_CODE).substitute(parts) if config.has_code else "",
             about=one_line(harmless(about)),
             dialect=DIALECT if self._tier == "monty" else _SECOND_TIER,
             max_calls=config.max_calls,
-            otherwise=_GUESS if config.faithful else _REFUSE,
+            otherwise=_REFUSE,
         )
 
     @cached_property
@@ -168,12 +161,14 @@ class GraphScout:
         view = self.config.naming
         return AnswerLinker(self._graph, None if view is None else identifiers(self._graph.arrays, view))
 
-    def _tools(self) -> _Tools:
-        """Return the tools of one question. Raises `MissingExtra`, `UnsafeSandbox`."""
+    def _tools(self) -> tuple[Toolbox, CodeInterpreter | None]:
+        """Return the tools of one question, and the one that runs code. Raises `MissingExtra`, `UnsafeSandbox`."""
         config = self.config
         if config.has_code:
             Cypher(self._graph)  # the extra, before a model is paid
-        return _Tools(*open_scouting(self._graph, self.mode, config.code, has_code=config.has_code))
+        tier, again, is_plain = config.tier, config.retry_cpython, config.faithful
+        code = CodeConfig(tier=tier, retry_cpython=again, view=config.naming, is_plain=is_plain)
+        return open_scouting(self._graph, self.mode, code, has_code=config.has_code)
 
     def _presented(self, question: Question, trajectory: Trajectory) -> tuple[tuple[Ranked, ...], list[str]]:
         """Return the hits with notes, none if the database of a graph in place has gone away."""
@@ -188,23 +183,6 @@ class GraphScout:
             if trajectory.stopped_by != "error":
                 raise
             return (), []
-
-
-class _Tools(NamedTuple):
-    """The tools of one question."""
-
-    toolbox: Toolbox
-    code: CodeInterpreter | None
-
-    @property
-    def marks(self) -> tuple[str, ...]:
-        """Marks for the trajectory: the tiers that ran code."""
-        return self.code.marks if self.code is not None else ()
-
-    def close(self) -> None:
-        """End the processes that run code."""
-        if self.code is not None:
-            self.code.close()
 
 
 def _shown_nodes(graph: Graph, steps: Sequence[Step]) -> dict[int, str]:
@@ -233,6 +211,24 @@ MOST_CALLS = 100
 class GraphScoutConfig(Options):
     """GraphScout's settings."""
 
+    deviations = (
+        "The prompt is in our own words for what B.4.2 lists, with `\\answer{}` of 3.4.2; the question follows in a "
+        "user message. Its code examples are made from the graph, and run; rarer types are only counted.",
+        "Tools, and how they are called, are described in our own words, the retriever as it ranks: in meaning where "
+        "the graph has vectors, else in words. Nodes of exactly the name come first, with 1.0.",
+        "The retriever answers at most 50 queries, with 50 nodes each; a run prints 8,000 characters, a query has "
+        "10,000 rows. All calls of a reply are run, up to 32.",
+        "Code runs in a sandbox (docs/sandbox.md), which may be a small Python of its own. Our engine answers Cypher, "
+        "read-only; errors of it and of tools that are not there name what is near.",
+        "A graph has its own ids, types and directions; `view` gives it those of the paper's graphs, and the domain's "
+        "label, for which its three largest types stand else.",
+        "The paper gives its solver no number of calls and no temperature: here it has 10 turns with calls, its "
+        "quizzer's T (`max_calls`), temperature 0 and a seed. A course that spends them has no answer.",
+        "Marks of calls and of chat templates in texts of the graph are neutralised before the model reads them.",
+        "The paper answers in words alone. The ranking holds the nodes that the answer names, then those shown by "
+        "calls, else those of a plain search. `ask` writes an answer from them where the model gave none.",
+    )
+
     temperature: float = 0.0
     """Temperature of every call; 0, so that runs repeat as far as the model lets them. The paper gives none."""
     mode: Mode = AUTO
@@ -255,9 +251,9 @@ class GraphScoutConfig(Options):
     directed: tuple[str, ...] = ()
     """Edge types of a view whose arrow keeps its meaning: GENE_REGULATES_GENE, for GRBench's hetionet."""
     context_tokens: int = Field(default=24_000, ge=1)
-    """Size of a request; beyond it the oldest observations are left out."""
+    """Size of a request; beyond it the oldest observations are left out, but never in the paper's form."""
     faithful: bool = False
-    """The model has to answer, also where the graph does not hold it, as in the paper."""
+    """Only what the paper has: its two tools, its prompt, and a course that ends as its own."""
 
     _check_mode = field_validator("mode")(checked_mode_or_auto)
 
@@ -282,6 +278,6 @@ class GraphScoutConfig(Options):
         return View(label=None if self.view == TYPES_ONLY else self.view, directed=self.directed)
 
     @property
-    def code(self) -> CodeConfig:
-        """How code is run."""
-        return CodeConfig(tier=self.tier, retry_cpython=self.retry_cpython, view=self.naming)
+    def last_turns(self) -> int:
+        """Calls that a budget keeps back for a last turn; the paper has none."""
+        return 0 if self.faithful else 1

@@ -54,7 +54,7 @@ class MethodCard:
     takes_reranker: bool = False
     """Whether its class takes a `rerank`, a function that has the last word on the order."""
     last_turns: int | str = 0
-    """Calls of the model that a budget keeps back for its agents' last turns, or the option that says how many."""
+    """Calls of the model that a budget keeps back for its agents' last turns, or the member of its config that says."""
     works_in_place: bool = False
     """Whether it answers from a database in place, by its agents' tools alone."""
     summary: str = ""
@@ -233,7 +233,7 @@ _TABLE = (
         config="orienteer.methods.ark:ArkConfig",
         model="required",
         takes_reranker=True,
-        last_turns="agents",
+        last_turns="last_turns",
         works_in_place=True,
         summary="agents search the graph widely and along its edges, and vote",
         paper="000 (DGR) and 001 (ARK)",
@@ -262,7 +262,7 @@ _TABLE = (
         config="orienteer.methods.graphscout:GraphScoutConfig",
         model="required",
         runs_code=True,
-        last_turns=1,
+        last_turns="last_turns",
         works_in_place=True,
         summary="writes Python with read-only Cypher, grounds names with a retriever, answers in a line",
         paper="GraphScout (003), sections 3.2 and 3.4",

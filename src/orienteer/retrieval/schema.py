@@ -54,9 +54,12 @@ class Description(NamedTuple):
     """Code that runs; empty without code."""
 
 
-def describe(graph: Graph, view: View | None, *, has_code: bool) -> Description:
-    """Return the description of a graph. With code, the copy that Cypher reads is made if it is missing."""
-    wording = Wording(graph, view)
+def describe(graph: Graph, view: View | None, *, has_code: bool, is_plain: bool = False) -> Description:
+    """Return the description of a graph, a plain one without counts.
+
+    With code, the copy that Cypher reads is made if it is missing.
+    """
+    wording = Wording(graph, view, is_plain=is_plain)
     catalog = Cypher(graph).names.catalog if has_code else None
     return Description(
         scope=wording.scope,
@@ -70,10 +73,14 @@ def describe(graph: Graph, view: View | None, *, has_code: bool) -> Description:
 class Wording:
     """How a graph's types and nodes are written in Cypher, in a view or without one."""
 
-    def __init__(self, graph: Graph, view: View | None) -> None:
-        self.graph, self.view = graph, view
+    def __init__(self, graph: Graph, view: View | None, *, is_plain: bool = False) -> None:
+        self.graph, self.view, self.is_plain = graph, view, is_plain
         self.schema = graph.schema if view is None else viewed_schema(graph.schema, view)
         self._identifiers = None if view is None else identifiers(graph.arrays, view)
+
+    def counted(self, name: str, count: int) -> str:
+        """Return how many there are of a type, and that it is held in part; nothing in a plain description."""
+        return "" if self.is_plain else f": {count:,}{partly(self.graph, name)}"
 
     @property
     def scope(self) -> str:
@@ -276,8 +283,8 @@ def _next(
 def _node_types(wording: Wording) -> Iterator[str]:
     names = types_by_size(wording.graph)
     for name in names[:MOST_TYPES]:
-        count = f"{wording.graph.schema.node_types[name]:,}{partly(wording.graph, name)}"
-        yield f"- {quoted(one_line(wording.label(name)))}: {count}"
+        count = wording.counted(name, wording.graph.schema.node_types[name])
+        yield f"- {quoted(one_line(wording.label(name)))}{count}"
     if len(names) > MOST_TYPES:
         yield f"- {len(names) - MOST_TYPES} rarer ones"
 
@@ -302,9 +309,9 @@ def _edge_types(wording: Wording) -> Iterator[str]:
         label = wording.graph.schema.label(triple.type)
         meaning = f" [{one_line(label)}]" if wording.view is None and label != called else ""
         source, target = (one_line(quoted(wording.label(end))) for end in (triple.source, triple.target))
-        count = f"{wording.graph.schema.edges[triple]:,}{partly(wording.graph, triple.type)}"
-        yield f"- ({source}){one_line(wording.edge(triple))}({target}){meaning}: {count}"
+        count = wording.counted(triple.type, wording.graph.schema.edges[triple])
+        yield f"- ({source}){one_line(wording.edge(triple))}({target}){meaning}{count}"
     if len(triples) > MOST_TRIPLES:
         yield f"- {len(triples) - MOST_TRIPLES} rarer ones"
-    if wording.graph.schema.partial:
+    if wording.graph.schema.partial and not wording.is_plain:
         yield PARTIAL

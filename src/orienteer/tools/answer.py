@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from typing import cast
 
+from orienteer.errors import BadOption, Unknown
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import texts
 from orienteer.tools.session import Session, state
 
+_NAME = "add_to_answer"
 _ADD = (
     "Add nodes to the answer. Their order is the ranking: the best first. A saved set adds all its members; "
     "`except` leaves some out."
 )
-_ADD_PLAIN = "Add nodes to the answer. Their order is the ranking: the best first."
+_ADD_PLAIN = "Add nodes to the answer, each with its reason. Their order is the ranking: the best first."
+_PICK = {"node_index": texts.PLAIN_NODE, "reasoning": {"type": "string", "description": "Why it answers the question"}}
+_PICKS = {"type": "array", "minItems": 1, "items": texts.table(_PICK, list(_PICK))}
 _REMOVE = "Take nodes out of the answer."
 FINISH = "finish"
 """The name of the tool that ends a course."""
@@ -24,22 +30,25 @@ _LISTED = 100  # ids that an observation carries
 class AddToAnswer:
     """ARK's SELECT: appends to the ordered list of retrieved nodes (section 3)."""
 
-    def __init__(self, session: Session, *, is_plain: bool = False) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
+        if session.is_plain:
+            self.spec = texts.spec(_NAME, _ADD_PLAIN, {"answer_nodes": _PICKS}, ["answer_nodes"])
+            return
         properties = {
-            "nodes": texts.PLAIN_NODES if is_plain else texts.nodes(saves_sets=session.saves_sets),
+            "nodes": texts.nodes(saves_sets=session.saves_sets),
             "reasoning": {"type": "string", "description": "Why these answer the question"},
+            "except": {**texts.PLAIN_NODES, "description": "Nodes or sets to leave out"},
         }
-        if not is_plain:
-            properties["except"] = {**texts.PLAIN_NODES, "description": "Nodes or sets to leave out"}
-        self.spec = texts.spec("add_to_answer", _ADD_PLAIN if is_plain else _ADD, properties, ["nodes"])
+        self.spec = texts.spec(_NAME, _ADD, properties, ["nodes"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Append the nodes that are not there yet, in this order. A wrong name does not lose the right ones."""
         session = self._session
         notes: list[str] = []
         left_out = set(session.all_rows(texts.texts(arguments, "except") or [], notes).tolist())
-        references = texts.texts(arguments, "nodes") or []
+        picks = cast(list[dict[str, str]], arguments.get("answer_nodes") or [])  # checked against the schema
+        references = [pick["node_index"] for pick in picks] or texts.texts(arguments, "nodes") or []
         wanted = session.all_ranked(references, notes)
         fresh = [row for row in dict.fromkeys(wanted) if row not in left_out and row not in session.answer]
         room = LARGEST_ANSWER - len(session.answer)
@@ -52,7 +61,11 @@ class AddToAnswer:
         session.answer += fresh[:room]
         if reason := texts.text(arguments, "reasoning"):
             session.reasons |= dict.fromkeys(fresh[:room], reason)
-        lines = [*notes, f"added {len(fresh[:room])}; {state(session)}"]
+        for pick in picks:
+            with suppress(Unknown, BadOption):  # told already
+                (row,) = session.ranked(pick["node_index"], [])
+                session.reasons.setdefault(row, pick["reasoning"])
+        lines = [*notes, "Added." if session.is_plain else f"added {len(fresh[:room])}; {state(session)}"]
         return Observation("\n".join(lines), tuple(session.graph.arrays.ids[row] for row in fresh[:_LISTED]))
 
 
@@ -94,4 +107,4 @@ class Finish:
             return Observation(f"The answer is empty.{hint} Call finish again to end without one.", error="EmptyAnswer")
         session.is_finished = True
         session.comment = texts.text(arguments, "comment") or ""
-        return Observation(f"finished; {state(session)}")
+        return Observation("Finished." if session.is_plain else f"finished; {state(session)}")

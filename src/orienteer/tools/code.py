@@ -30,21 +30,19 @@ from orienteer.tools.node_ids import MOST_TOPK, TOPK, NodeIdRetriever
 from orienteer.tools.session import Session
 
 NAME = "code_interpreter"
-SPEC = ToolSpec(
-    name=NAME,
-    description=(
-        "Run Python over this graph, a heterogeneous graph that is asked in Cypher. The code has a synchronous "
-        "function cypher(query, params=None, limit=None), not a separate tool: it runs one read-only Cypher query and "
-        "returns the rows as a list of dicts; a node in them is a dict of its id, type, name and properties. "
-        "find(text, k=2) returns the nodes that are called so, or nearly, as dicts of id, type, name and score. Names "
-        "stay defined from call to call. Only what is printed comes back."
-    ),
-    parameters={
-        "type": "object",
-        "properties": {"code": {"type": "string", "description": "Python code"}},
-        "required": ["code"],
-    },
+_PLAIN = (
+    "Run Python that asks this graph, whose nodes and edges have types. The code calls "
+    "cypher(query, params=None, limit=None), which is no tool of its own and needs no await: it runs one read-only "
+    "Cypher query"
 )
+_DESCRIPTION = (
+    f"{_PLAIN} and returns the rows as a list of dicts; a node in them is a dict of its id, type, name and properties. "
+    "find(text, k=2) returns the nodes that are called so, or nearly, as dicts of id, type, name and score. Names "
+    "stay defined from call to call. Only what is printed comes back."
+)
+_PROPERTIES = {"code": {"type": "string", "description": "What to run, in Python"}}
+_PARAMETERS = {"type": "object", "properties": _PROPERTIES, "required": ["code"]}
+SPEC = ToolSpec(name=NAME, description=_DESCRIPTION, parameters=_PARAMETERS)
 DIALECT = """\
 The code runs in a small Python of its own, without files, network, processes or packages.
 There: functions, lambdas, comprehensions, try, with, match, f-strings, async, classes without a parent; the modules
@@ -79,7 +77,8 @@ class CodeInterpreter:
     def __init__(self, session: Session, config: CodeConfig | None = None) -> None:
         """Raises `MissingExtra` and `UnsafeSandbox` here, before a model is paid."""
         self.config = config or CodeConfig()
-        self.spec = SPEC
+        self._is_plain = session.is_plain
+        self.spec = SPEC.model_copy(update={"description": f"{_PLAIN}."}) if session.is_plain else SPEC
         self._served = ServedCypher(session.graph, rows=self.config.rows, view=self.config.view)
         self._found = ServedFind(NodeIdRetriever(session, view=self.config.view))
         self._shown = ShownNodes(session.graph, self.config.view)
@@ -122,10 +121,9 @@ class CodeInterpreter:
 
     def _open(self, tier: Choice) -> None:
         """Open a tier and start it: only then is it known whether this machine can contain it."""
-        functions: Functions = {
-            "cypher": _noting(self._served.cypher, self._away),
-            "find": _noting(self._found.find, self._away),
-        }
+        functions: Functions = {"cypher": _noting(self._served.cypher, self._away)}
+        if not self._is_plain:
+            functions = {**functions, "find": _noting(self._found.find, self._away)}
         self._opened.append(open_interpreter(tier, functions, self.config.limits))
         self._opened[-1].run("")
 
@@ -162,8 +160,9 @@ class CodeInterpreter:
         # The kind of error that the run ended in, if any.
         error = "CodeStopped" if ran.is_lost else "MissingFeature" if ran.missing is not None else None
         error = error or (None if ran.error is None else "CodeError")
-        parts = [part for part in (ran.printed.rstrip("\n"), ran.error) if part] or [_SILENT]
-        lines = [*parts, *(f"Note: {note}" for note in (*self._served.notes, *self._found.notes, *notes))]
+        parts = [part for part in (ran.printed.rstrip("\n"), ran.error) if part]
+        lines = [f"Note: {note}" for note in (*self._served.notes, *self._found.notes, *notes)]
+        lines = parts if self._is_plain else [*(parts or [_SILENT]), *lines]
         nodes = self._shown.nodes(ran.printed, self._served.returned)
         return Observation("\n".join(lines), nodes, error=error)
 

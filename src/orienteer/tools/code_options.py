@@ -34,6 +34,8 @@ class CodeConfig(Options):
     """Rows that one query returns at the most."""
     view: View | None = None
     """A graph named as in paper 003; None: by its own ids and types."""
+    is_plain: bool = False
+    """Only what paper 003 has: no `find` in the code, and replies that hold results and errors alone."""
 
     @property
     def limits(self) -> Limits:

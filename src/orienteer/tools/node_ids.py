@@ -24,6 +24,7 @@ from orienteer.graph.search import QueryWords
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import RRF_CONSTANT, ranking_of
 from orienteer.records import JsonValue, Observation, ToolSpec
+from orienteer.retrieval.evidence import UNPAID
 from orienteer.retrieval.mentions import Policy, letter_likeness, link, word_shares
 from orienteer.text.sentences import one_line
 from orienteer.tools.session import Session
@@ -40,28 +41,15 @@ _POOL = 300  # rows by words that are looked at for each query, and more if more
 _LONGEST_QUERY = 1_000  # characters
 _LONGEST_NAME = 200  # characters that are compared letter by letter
 _LONGEST_KEY = 80  # characters of a query that stand before what it found
+_NEAR: Mapping[str, str] = {"lexical": "words", "dense": "meaning", "hybrid": "words and meaning"}
+_PROPERTIES = {
+    "queries": {"type": "array", "items": {"type": "string"}, "description": "Texts, such as names of nodes"},
+    "topk": {"type": "integer", "default": TOPK, "description": f"Nodes to find for each; {TOPK} if unset"},
+}
 SPEC = ToolSpec(
     name=NAME,
-    description=(
-        "Retrieve top nodes ids from a heterogeneous graph by semantic similarity (batch). You can use this tool to "
-        "get target nodes ids first and then continue next steps."
-    ),
-    parameters={
-        "type": "object",
-        "properties": {
-            "queries": {
-                "type": "array",
-                "description": "A list of query strings. Such as ['Nausea', 'MTUS1']",
-                "items": {"type": "string"},
-            },
-            "topk": {
-                "type": "integer",
-                "description": "Number of retrieved nodes per query. Default is 2.",
-                "default": TOPK,
-            },
-        },
-        "required": ["queries"],
-    },
+    description="Find the ids of the nodes nearest to each of these texts in $near. Later steps can begin there.",
+    parameters={"type": "object", "properties": _PROPERTIES, "required": ["queries"]},
 )
 
 
@@ -77,7 +65,8 @@ class NodeIdRetriever:
 
     def __init__(self, session: Session, *, view: View | None = None) -> None:
         self._session = session
-        self.spec = SPEC
+        near = _NEAR[ranking_of(session.mode).kind]
+        self.spec = SPEC.model_copy(update={"description": SPEC.description.replace("$near", near)})
         self._identifiers = None
         self._schema = session.graph.schema
         if view is not None:
@@ -99,7 +88,9 @@ class NodeIdRetriever:
             notes.append(f"topk is {wanted}: it must be 1 to {MOST_TOPK}; {topk} is taken.")
         queries = queries[:MOST_QUERIES]
         hits_by_query = [self._search(f"query {place}", query, topk, notes) for place, query in enumerate(queries, 1)]
-        if self._identifiers is None and arguments.get("topk") is None:
+        if self._session.is_plain:
+            notes = [note for note in notes if note == UNPAID]  # a replay reads it
+        elif self._identifiers is None and arguments.get("topk") is None:
             hits_by_query = [
                 _exact_alone(query, hits, notes) for query, hits in zip(queries, hits_by_query, strict=True)
             ]
@@ -156,7 +147,7 @@ class NodeIdRetriever:
 
         def rendered(places: int) -> str:
             firsts = [hits[:places] for hits in shown]
-            if self._identifiers is not None:
+            if self._session.is_plain or self._identifiers is not None:
                 return repr({"topk": topk, "results": firsts})
             # Two queries may share their first characters: the key of the later one then has its number.
             taken: dict[str, str] = {}

@@ -39,21 +39,25 @@ _LOCAL = "Look at the nodes one edge away from a node, whichever way the edge po
 _OF_TYPES = " Filter by node types and edge types."
 _OF_QUERY = " A query ranks the neighbours by words, and never hides any."
 _OF_COUNTS = " Counts by kind of edge come first."
+_SIZE = {name: value for name, value in texts.count(texts.SEARCH_K).items() if name != "maximum"}
 _POOL = 100  # rows by words that are put in order before the first k are taken: as many as a reply may show
 _FEW = 3  # rows that hold a phrase: one that more rows hold says little
 _MANY = 4  # words of a query, of which one alone says little
-PLAIN = ("node", "query", "node_types", "edge_types")
-"""The paper's parameters."""
+PLAIN = ("node_index", "query", "node_type", "edge_type")
+"""The paper's parameters of its second search."""
+_OURS = {"size": "k", "node_index": "node", "node_type": "node_types", "edge_type": "edge_types"}
 
 
 class SearchInGraph:
     """ARK's global search: the k best nodes under BM25 (section 3.1)."""
 
-    def __init__(self, session: Session, *, is_plain: bool = False, names_first: bool = False) -> None:
-        self._session, self._is_plain, self._names_first = session, is_plain, names_first
-        properties = {"query": texts.query(session.mode), "k": texts.count(texts.SEARCH_K)}
-        if not is_plain:
-            properties |= {"node_types": texts.NODE_TYPES, "where": texts.WHERE}
+    def __init__(self, session: Session, *, names_first: bool = False) -> None:
+        self._session, self._names_first = session, names_first
+        properties = {"query": texts.query(session.mode)}
+        if session.is_plain:
+            properties["size"] = _SIZE
+        else:
+            properties |= {"k": texts.count(texts.SEARCH_K), "node_types": texts.NODE_TYPES, "where": texts.WHERE}
             if session.saves_sets:
                 properties["among"] = _AMONG
             if session.offers_mode:
@@ -62,12 +66,14 @@ class SearchInGraph:
                 properties["passages"] = _PASSAGES
             if session.offers_offset:
                 properties["offset"] = texts.offset()
-        self.spec = texts.spec("search_in_graph", _GLOBAL_PLAIN if is_plain else _GLOBAL, properties, ["query"])
+        description = _GLOBAL_PLAIN if session.is_plain else _GLOBAL
+        self.spec = texts.spec("search_in_graph", description, properties, ["query"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the best nodes with the words that each has, and the words that are not in the graph."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
+        arguments = _as_ours(arguments)
         query = texts.text(arguments, "query") or ""
         k, offset = texts.number(arguments, "k", texts.SEARCH_K), texts.number(arguments, "offset", 0)
         # One row too many shows whether there are more.
@@ -91,6 +97,9 @@ class SearchInGraph:
         else:
             rows = self._best(words, until, within, mask)
         reply = ReplyLines(session, notes)
+        if session.is_plain:
+            _list_plainly(reply, words, rows, (title(graph, row) for row in rows.tolist()))
+            return reply.observation()
         # A word that some property has as its value is not missing.
         of_values = {word for value in values for word in graph.arrays.tokenizer.words(value.value)}
         if unknown := [word for word in words.absent if word not in of_values]:
@@ -125,7 +134,7 @@ class SearchInGraph:
         """Return the best rows by words. All tools but the paper's put those with all words first."""
         index = self._session.graph.arrays.text_index
         rows = index.search(words.terms, k, among=among, mask=mask).rows
-        if not self._is_plain and len(words.postings) >= 2:
+        if not self._session.is_plain and len(words.postings) >= 2:
             full = index.search(words.terms, k, among=words.full_in(among), mask=mask).rows
             rows = np.concatenate([full, rows])
         return _distinct(rows.tolist())[:k]
@@ -182,6 +191,19 @@ def _snippets(reply: ReplyLines, words: QueryWords, rows: Rows) -> Iterator[str]
         yield f"{coverage_note(coverage)}: {words.snippet(row, width=width)}" if has_snippet else ""
 
 
+def _list_plainly(reply: ReplyLines, words: QueryWords, rows: Rows, lines: Iterable[str]) -> None:
+    """Add a line for each row, with the part of its text that has the query's words, and no more."""
+    parts = (f": {words.snippet(row)}" if words.terms else "" for row in rows.tolist())
+    reply.list(rows.tolist(), map(str.__add__, lines, parts))
+    if not len(rows):
+        reply.say("No results.")
+
+
+def _as_ours(arguments: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """Return the arguments of a call by our names of them."""
+    return {_OURS.get(name, name): value for name, value in arguments.items()}
+
+
 def _distinct(rows: Iterable[int]) -> Rows:
     """Return rows without repeats, in their order."""
     return np.array(list(dict.fromkeys(rows)), np.int32)
@@ -205,18 +227,17 @@ class SearchInNeighborhood:
         if session.offers_mode:
             properties["mode"] = texts.MODE
         if only is not None:
-            properties = {**properties, "node": texts.PLAIN_NODE}
-            properties = {name: schema for name, schema in properties.items() if name in only}
-        description = (
-            _LOCAL + _OF_TYPES * ("node_types" in properties) + _OF_QUERY * ("query" in properties) + _OF_COUNTS
-        )
-        self._pages = "offset" in properties
-        self.spec = texts.spec("search_in_neighborhood", description, properties, ["node"])
+            properties = {name: properties[_OURS.get(name, name)] for name in PLAIN if name in only}
+            properties["node_index"] = texts.PLAIN_NODE
+        has_types = "node_types" in properties or "node_type" in properties
+        description = _LOCAL + _OF_TYPES * has_types + _OF_QUERY * ("query" in properties) + _OF_COUNTS * (only is None)
+        self.spec = texts.spec("search_in_neighborhood", description, properties, [next(iter(properties))])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the neighbours: counts by kind of edge, then a page of them, those with all the words first."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
+        arguments = _as_ours(arguments)
         reference = texts.text(arguments, "node") or ""
         nodes, edges = texts.texts(arguments, "node_types"), texts.texts(arguments, "edge_types")
         node_types, edge_types = type_filters(session, nodes, edges, notes, around=[reference])
@@ -229,6 +250,9 @@ class SearchInNeighborhood:
             entries = entries.where(mask[entries.neighbor])
         rows = distinct(entries.neighbor)
         reply = ReplyLines(session, notes)
+        if session.is_plain:
+            self._page(reply, arguments, rows, entries, start)
+            return reply.observation()
         if not len(rows):
             reply.say("0 neighbours pass these filters.")
             if len((around := graph.arrays.adjacency.entries(start)).neighbor):
@@ -250,10 +274,13 @@ class SearchInNeighborhood:
         reply.say_all(notes)
         full = words.full(rows) if query else rows[:0]
         # The paper ranks by words alone; and what is near in meaning need not have them.
-        ahead = full if self._pages and mode == "lexical" else rows[:0]
+        ahead = full if mode == "lexical" and not session.is_plain else rows[:0]
         best, _ = graph.arrays.rank(ahead, query, offset + k)
         others, _ = graph.arrays.rank(np.setdiff1d(rows, ahead), query, max(0, offset + k - len(best)), mode=mode)
         page = np.concatenate([best, others])[offset : offset + k]
+        if session.is_plain:
+            _list_plainly(reply, words, page, (self._line(row, entries, start) for row in page.tolist()))
+            return
         if query and mode == "lexical" and offset == 0 and not len(full):
             reply.say("0 have all words; best partial matches:")
         is_whole = session.are_whole([texts.text(arguments, "node") or ""])
@@ -263,7 +290,7 @@ class SearchInNeighborhood:
         reply.page(
             page.tolist(),
             (f"{self._line(row, entries, start)}{part}" for row, part in zip(page.tolist(), snippets, strict=True)),
-            lambda shown: f"{what}{shown_range(offset, shown, len(rows), pages=self._pages)}",
+            lambda shown: f"{what}{shown_range(offset, shown, len(rows))}",
         )
 
     def _line(self, row: int, entries: Entries, start: Rows) -> str:

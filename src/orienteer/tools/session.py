@@ -95,8 +95,8 @@ class Session:
     """What one agent has done with one graph: what a tool is made of. Not safe to share among threads.
 
     A tool reads `graph` and, for its defaults, `mode`, `saves_sets`, `takes_kinds`, `mends_names`, `offers_mode`,
-    `offers_passages`, `offers_offset` and `reply_characters`, which are `reply_tokens` of `characters_a_token` each. Of
-    what a model names it gets rows by `rows`, `all_rows`, `ranked` or `all_ranked`, and types by `node_types` and
+    `offers_passages`, `offers_offset`, `is_plain` and `reply_characters`: `reply_tokens` of `characters_a_token` each.
+    Of what a model names it gets rows by `rows`, `all_rows`, `ranked` or `all_ranked`, and types by `node_types` and
     `edge_types`; these add to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2` and so on: `sets`
     are those results, `is_set` knows their names, `last` has the last of these, and `are_whole` tells what nothing has
     cut. `answer` holds the rows that were chosen, best first, `reasons` why, `whole_answer` the set that they are if
@@ -122,6 +122,8 @@ class Session:
     """Whether a search takes passages, whose meaning counts as well as that of the query."""
     offers_offset: bool = False
     """Whether every list continues by an offset, because no set keeps the rest of it."""
+    is_plain: bool = False
+    """Whether tools have the parameters of their paper, and replies hold what was found, without counts and notices."""
     sets: list[Rows] = field(default_factory=list)
     """Whole results, each (n,) rows, ascending: what a walk starts from."""
     _shown: list[Rows] = field(default_factory=list, init=False)
@@ -469,12 +471,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def shown_range(offset: int, shown: int, of: int, *, pages: bool = True) -> str:
-    """Return the range that a page shows, and the offset of the next one if there are pages."""
+def shown_range(offset: int, shown: int, of: int) -> str:
+    """Return the range that a page shows, and the offset of the next one if there is one."""
     end = offset + shown
     if not shown:
         return f"None from {offset} on."
-    return f"Shown {offset + 1}-{end}{f'; offset={end} for more' if pages and end < of else ''}."
+    return f"Shown {offset + 1}-{end}{f'; offset={end} for more' if end < of else ''}."
 
 
 def state(session: Session) -> str:

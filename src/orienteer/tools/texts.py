@@ -227,10 +227,13 @@ def offset(unit: str = "Rows") -> dict[str, Any]:
 
 def spec(name: str, description: str, properties: Mapping[str, Any], required: Sequence[str] = ()) -> ToolSpec:
     """Return a tool as data."""
-    parameters: dict[str, Any] = {"type": "object", "properties": dict(properties), "additionalProperties": False}
-    if required:
-        parameters["required"] = list(required)
-    return ToolSpec(name=name, description=description, parameters=parameters)
+    return ToolSpec(name=name, description=description, parameters=table(properties, required))
+
+
+def table(properties: Mapping[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the schema of an object with these members."""
+    schema: dict[str, Any] = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    return schema | ({"required": list(required)} if required else {})
 
 
 def texts(arguments: Mapping[str, JsonValue], name: str) -> list[str] | None:

@@ -39,7 +39,7 @@ from orienteer.text.tokenizer import Tokenizer
 from orienteer.tools.answer import FINISH, AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.code_options import CodeConfig, LoweredLimits, lowered
 from orienteer.tools.node_ids import NodeIdRetriever
-from orienteer.tools.search import LIST_NODES, ListNodes, SearchInGraph, SearchInNeighborhood
+from orienteer.tools.search import LIST_NODES, PLAIN, ListNodes, SearchInGraph, SearchInNeighborhood
 from orienteer.tools.session import REPLY_TOKENS, ReplyLines, Session
 from orienteer.tools.texts import PASSAGES_TOKENS, ReadNode, ReadSchema, SearchPassages
 from orienteer.tools.walks import FindPaths, Follow, IntersectNodes
@@ -56,6 +56,7 @@ COMPACT_TOKENS = 160
 """Size of an observation for a model whose context and attention are small: some six rows."""
 STATELESS_TOKENS = 1_450
 """Size of a reply of a server: under the 1,500 that hosts of tools take without complaint, with room for an error."""
+_WHOLE_TOKENS = 1_000_000  # of a reply that is never cut
 GROUNDING_TOKENS = 6_000
 """Size of an observation: some 400 rows of a query's result, where an agent's own searches show 100."""
 
@@ -171,6 +172,8 @@ class Toolbox:
             return self._refused(error.public, type(error).__name__)  # a model need not know where things lie
         self._decoding.has_looked = True
         self._decoding.shown = list(dict.fromkeys((*observation.nodes, *self._decoding.shown)))
+        if self.session.is_plain:
+            return observation
         if name.startswith("search"):
             key = f"{name} {json.dumps(arguments, sort_keys=True)}"
             if key in self._asked:
@@ -196,12 +199,14 @@ class Toolbox:
 
 def open_plain(graph: Graph, mode: Mode, parameters: tuple[str, ...] = ()) -> Toolbox:
     """Return ARK's tools as its paper has them. `parameters` are those of its second search, which needs some."""
-    session = Session(graph, saves_sets=False, mode=mode)
-    tools: list[Tool] = [SearchInGraph(session, is_plain=True)]
+    session = Session(graph, _WHOLE_TOKENS, saves_sets=False, mode=mode, is_plain=True)
+    tools: list[Tool] = [SearchInGraph(session)]
+    if not set(parameters) <= set(PLAIN):
+        raise BadOption(f"the paper's search has no parameters {', '.join(parameters)}: they are {', '.join(PLAIN)}")
     if parameters:
         tools.append(SearchInNeighborhood(session, only=parameters))
     spec = ToolboxSpec(name="plain", options={"mode": mode, "parameters": list(parameters)})
-    return Toolbox(session, [*tools, AddToAnswer(session, is_plain=True), Finish(session)], spec)
+    return Toolbox(session, [*tools, AddToAnswer(session), Finish(session)], spec)
 
 
 def open_compact(graph: Graph, mode: Mode) -> Toolbox:
@@ -246,9 +251,9 @@ def open_stateless(graph: Graph, mode: Mode = "lexical", *, offers_cypher: bool 
 
 def open_passages(graph: Graph, mode: Mode, k: int, *, has_filters: bool = False, has_answer: bool = True) -> Toolbox:
     """Return the search of passages; with `has_answer` also the tools by which an agent answers and ends."""
-    session = Session(graph, PASSAGES_TOKENS, saves_sets=False, mode=mode)
+    session = Session(graph, PASSAGES_TOKENS, saves_sets=False, mode=mode, is_plain=has_answer)
     search = SearchPassages(session, k, has_filters=has_filters)
-    answer: tuple[Tool, ...] = (AddToAnswer(session, is_plain=True), Finish(session)) if has_answer else ()
+    answer: tuple[Tool, ...] = (AddToAnswer(session), Finish(session)) if has_answer else ()
     options = {"mode": mode, "k": k, "has_filters": has_filters, "has_answer": has_answer}
     return Toolbox(session, (search, *answer), ToolboxSpec(name="passages", options=options))
 
@@ -282,7 +287,8 @@ def open_scouting(
     """Return GraphScout's tools, and the one that runs code, if any. Raises as `CodeInterpreter` does."""
     from orienteer.tools.code import CodeInterpreter
 
-    session = Session(graph, saves_sets=False, mode=mode)
+    tokens = _WHOLE_TOKENS if config.is_plain else REPLY_TOKENS
+    session = Session(graph, tokens, saves_sets=False, mode=mode, is_plain=config.is_plain)
     retriever = NodeIdRetriever(session, view=config.view)
     code = CodeInterpreter(session, config) if has_code else None
     if code is not None:

@@ -84,7 +84,7 @@ class GraphFile:
         if reader.meta is None:
             refuse_ids(columns, self.file)
             return AttributedGraph(reader, columns, builder, self.tally)
-        if columns.roles or columns.private or columns.explode:
+        if columns.roles or columns.private or columns.explode or columns.text_from:
             raise BadOption(f"{self.file} is an export of a graph, and read as it is: leave out the options of columns")
         return ExportedGraph(self.file, reader.meta, builder)
 

@@ -16,6 +16,7 @@ from orienteer.ingest.tables.columns import (
     Columns,
     EdgeRoles,
     NodeRoles,
+    check_named,
     edge_columns,
     ends as ends_of,
     refuse_private,
@@ -143,6 +144,9 @@ class Assignment:
         mapped, guesses = list[MappedTable](), list[str]()
         for draft, mapping in zip((*nodes, *drafts, *edges), mappings, strict=True):
             table = draft.table
+            if draft.kept is None and not mapping.is_of_edges and mapping.same is None:
+                told = tuple(name for name in self._columns.text_from if name in table.columns)
+                mapping = mapping.model_copy(update={"text_from": told})
             mapped.append(MappedTable(table, mapping))
             has_half = words_in(table.path) & EDGE_WORDS and any(ends_of(table.columns, self._columns))
             if not mapping.is_of_edges and has_half and not self._specs.get(table.path):
@@ -150,6 +154,8 @@ class Assignment:
             guesses += [f"{table.file}: {guess}" for guess in (*draft.guesses, *draft.questions)]
         if not mapped:
             raise UnclearTables(unclear(self._others))
+        named = {name for each in mapped if not each.mapping.is_of_edges for name in each.table.columns}
+        check_named(Columns(text_from=self._columns.text_from), named)
         return ImportPlan(tuple(mapped), tuple(self._others), tuple(self._found.ignored), tuple(guesses))
 
     def _draft(self, table: Table) -> Draft:

@@ -76,17 +76,18 @@ def plainly(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A person's options for columns: roles, private columns, list columns to turn into edges."""
+    """A person's options for columns: roles, private ones, lists to turn into edges, the text of nodes."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     private: tuple[str, ...] = ()
     explode: Mapping[str, str] = field(default_factory=dict)
+    text_from: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for role in self.roles:
             if role not in ROLES:
                 raise BadOption(f"No role {role!r} for a column. There are: {', '.join(ROLES)}.")
-        refuse_private(self.private, {*self.explode, *self.roles.values()})
+        refuse_private(self.private, {*self.explode, *self.roles.values(), *self.text_from})
 
     def role(self, *names: str) -> str | None:
         """Return the column that was named for the first of these roles that has one."""
@@ -101,9 +102,9 @@ def refuse_private(private: Iterable[str], used: Collection[str]) -> None:
 
 
 def without_private(mapping: FileMapping, private: Collection[str]) -> FileMapping:
-    """Return a mapping that ignores private columns. Raises `BadOption` if one is, or is part of, an id or an end."""
+    """Return a mapping that ignores private columns. Raises `BadOption` if one is part of an id, an end or a text."""
     fixed = {*mapping.having("id", "prefixed id", "source", "target")}
-    fixed |= {column for column, link in mapping.links.items() if link.end}
+    fixed |= {column for column, link in mapping.links.items() if link.end} | {*mapping.text_from}
     refuse_private(private, {part for column in fixed for part in (column, *column.split(JOIN))})
     hidden = {column for column in mapping.columns if not {column, *column.split(JOIN)}.isdisjoint(private)}
     roles = {column: IGNORED if column in hidden else role for column, role in mapping.columns.items()}
@@ -255,7 +256,7 @@ def _prefix(end: str) -> str:
 def check_named(columns: Columns, seen: Collection[str]) -> None:
     """Raise `BadInput` if an option names a column that no table has."""
     options = {"--column": columns.roles.values(), "--private": columns.private, "--explode": columns.explode}
-    for option, wanted in options.items():
+    for option, wanted in (options | {"--text-from": columns.text_from}).items():
         for column in wanted:
             if column not in seen:
                 raise BadInput(f"{option}: there is no column {column!r}. The columns are: {', '.join(sorted(seen))}.")

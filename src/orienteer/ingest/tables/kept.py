@@ -146,7 +146,8 @@ def _fitted(table: Table, mapping: FileMapping, fresh: ImportPlan) -> tuple[Mapp
             is_taken = role in _ALONE and not {role, role.removesuffix(" part")}.isdisjoint(roles.values())
             roles[name] = PROPERTY if is_taken or (_is_of_rows(role) and role != "type") else role
             told.append(f"{table.file}: {name} is new, read as {roles[name]}")
-    return MappedTable(table, mapping.with_columns(roles)), told
+    text_from = tuple(name for name in mapping.text_from if name in table.columns)
+    return MappedTable(table, mapping.with_columns(roles).model_copy(update={"text_from": text_from})), told
 
 
 def _with_joined_keys(tables: Sequence[MappedTable]) -> list[MappedTable]:

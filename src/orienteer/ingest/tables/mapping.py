@@ -55,6 +55,8 @@ class FileMapping(Record):
     why: str = ""
     questions: tuple[str, ...] = ()
     """What neither values nor names settle, each with the answer that was taken."""
+    text_from: tuple[str, ...] = ()
+    """The columns whose values are the text of its nodes, a line each; empty for the columns of the role `text`."""
     undirected: bool = False
     """The edges of this type have no direction."""
     encoding: str = ""
@@ -76,9 +78,9 @@ class FileMapping(Record):
         return self.rows == other.rows and self.columns == other.columns and is_ordered_alike
 
     @property
-    def rows(self) -> tuple[bool, bool, str | None, bool]:
-        """Return the decision about its rows: whether ignored, whether edges, their type, whether undirected."""
-        return self.kind == IGNORED, self.is_of_edges, self.type, self.undirected
+    def rows(self) -> tuple[bool, bool, str | None, bool, tuple[str, ...]]:
+        """Return the decision about its rows: whether ignored, whether edges, type, whether undirected, text."""
+        return self.kind == IGNORED, self.is_of_edges, self.type, self.undirected, self.text_from
 
     def with_columns(self, columns: Mapping[str, str]) -> FileMapping:
         """Return it with other roles of its columns."""
@@ -219,6 +221,7 @@ def rendered(mappings: Iterable[FileMapping]) -> list[str]:
         roles = [f"{column} = {role}" for column, role in mapping.columns.items() if role != PROPERTY]
         properties = mapping.having(PROPERTY)
         roles += [f"properties: {', '.join(properties)}"] if properties else []
+        roles += [f"text from: {', '.join(mapping.text_from)}"] if mapping.text_from else []
         lines.append(f"{mapping.file}: {mapping.what}")
         lines += [f"    {'; '.join(roles)}"] if roles else []
         lines += [f"    why: {mapping.why}"] if mapping.why else []

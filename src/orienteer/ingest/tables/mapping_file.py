@@ -21,6 +21,7 @@ from orienteer.ingest.tables.spec import check_columns
 HEAD = """\
 # How each file is read. Change it and import it with: orienteer import SOURCE -o DIR --mapping THIS_FILE
 # kind: nodes, edges, both (nodes with edges) or ignored. type: of the nodes or edges, where no column has it.
+# text_from: the columns whose values are the text of nodes, which search ranks by, as ["name", "brand"].
 # encoding: of a text whose bytes do not show it, as it was guessed: utf-8, cp1252, cp1250, cp1251 ...
 # Roles of columns: id, prefixed id (the type is put before it), name, name part, text, aliases, type, weight, label,
 # source, target, property, ignored, and what leads to other nodes:
@@ -40,6 +41,7 @@ def written(mappings: Iterable[FileMapping], sources: Sequence[Path]) -> str:
     for mapping in mappings:
         lines = ["[[table]]", f"file = {_text(_within(mapping.file, sources))}", f"kind = {_text(mapping.kind)}"]
         lines += [f"type = {_text(mapping.type)}"] if mapping.type else []
+        lines += [f"text_from = [{', '.join(map(_text, mapping.text_from))}]"] if mapping.text_from else []
         lines += ["undirected = true"] if mapping.undirected else []
         lines += [f"encoding = {_text(mapping.encoding)}"] if mapping.encoding else []
         lines += [f"# {mapping.why}".replace("\n", " ")] if mapping.why else []
@@ -90,7 +92,9 @@ def plan_of(mappings: Sequence[FileMapping], sources: Sequence[Path], path: Path
         numbers = {f"column_{place}" for place in range(1, len(table.columns) + 1)}
         if set(mapping.columns) <= numbers and not all(map(table.has, mapping.columns)):
             table = headless(table)  # its columns are named by their places
-        check_columns(table, list(mapping.columns))
+        if mapping.text_from and mapping.is_of_edges:
+            raise BadInput(f"{path}, {mapping.file}: text_from is for nodes, and its rows are edges: leave it out")
+        check_columns(table, [*mapping.columns, *mapping.text_from])
         mapped.append(MappedTable(table, mapping.model_copy(update={"file": table.file})))
     named = {each.table.file for each in mapped}
     ignored += [Ignored(file=t.file, reason=f"not named by {path}") for t in tables if t.file not in named]

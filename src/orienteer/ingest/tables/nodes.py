@@ -83,6 +83,8 @@ class NodeMaker:
         self._linked = mapping.links if mapping else {}
         self._formed = mapping.formed if mapping else {}
         self._joined = joined
+        self._text_from = mapping.text_from if mapping else columns.text_from
+        self._id_column = mapping.id_column if mapping else None
         self._known: dict[str, dict[str, Mapping[str, JsonValue]]] = {}
         """Of each column of a form of its own, what texts become; for they repeat."""
         self.links: dict[str, list[LinkCells]] = {name: [] for name in self._linked}
@@ -126,6 +128,7 @@ class NodeMaker:
 
         `names` are those of nodes that nothing else names, their ids if not given.
         """
+        names = ids if names is None else names
         objects = {
             name: list(map(opened, cells))
             for name, cells in batch.columns.items()
@@ -136,11 +139,11 @@ class NodeMaker:
         if len(ids) > 1 and is_sparse(sum(map(len, keys.values())) * len(ids), filled):
             half = len(ids) // 2
             for part in (range(half), range(half, len(ids))):
-                own = taking(names if names is not None else ids, part)
-                for rows, nodes in self.named(taking(ids, part), batch.taking(part), names=own):
+                for rows, nodes in self.named(taking(ids, part), batch.taking(part), names=taking(names, part)):
                     yield [part[row] for row in rows], nodes
             return
         said = _Said(self, ids, batch.lines)
+        told = (names if name == self._id_column else batch.columns.get(name) for name in self._text_from)
         for name, cells in batch.columns.items():
             inner = objects.get(name)
             said.take(name, cells if inner is None else _where(cells, inner, is_there=False))
@@ -154,7 +157,7 @@ class NodeMaker:
                     said.take(key, _where(values, beside, is_there=False), stored=key)
                     values = _where(values, beside, is_there=True)
                 said.take(key, values, stored=f"{name}.{key}")
-        yield range(len(ids)), said.nodes(names if names is not None else ids)
+        yield range(len(ids)), said.nodes(names, [cells for cells in told if cells is not None])
 
     def _forms(self, column: str, cells: Sequence[Any]) -> dict[str, Sequence[JsonValue]]:
         """Return the properties that a column of a form of its own becomes: one is of the texts of another form."""
@@ -199,6 +202,8 @@ class _Said:
         role, rank = maker._roles.of(name)
         if stored and (role == "link" or (maker._is_settled and rank >= 0 and role in INNER)):
             role = ""
+        if role == "text" and maker._text_from:
+            role = IGNORED if name in maker._text_from else ""
         stored = stored or name
         if role in ("private", "link", "explode"):
             self._lead_away(role, name, cells)
@@ -231,24 +236,28 @@ class _Said:
                 nodes += [node_id] * len(several)
                 members += several
 
-    def nodes(self, names: Sequence[str]) -> NodeBatch:
-        """Return the nodes; `names` are those of nodes that no column names."""
+    def nodes(self, names: Sequence[str], told: Sequence[Sequence[Any]]) -> NodeBatch:  # Any: as above
+        """Return the nodes; `names` are those of nodes that no column names, `told` the columns of a chosen text."""
         maker, size = self._maker, len(self._ids)
         types = self._types()
         if maker.only_counts:
             return NodeBatch(self._ids, types, names, names)
         parts = sorted(self._best.get("name part", ()), key=lambda part: part[0])
         if parts:
-            told = zip(*(_words(cells) for _, _, cells in parts), strict=True)
-            whole = (" ".join(word.strip() for word in words if word) for words in told)
+            by_row = zip(*(_words(cells) for _, _, cells in parts), strict=True)
+            whole = (" ".join(word.strip() for word in words if word) for words in by_row)
             names = [name or otherwise for name, otherwise in zip(whole, names, strict=True)]
             for _, stored, cells in parts:
                 self._keep(stored, list(map(plain, cells)))
         best = self._chosen("name")
         if best is not None:
             names = [name or otherwise for name, otherwise in zip(_words(best), names, strict=True)]
-        texts = self._chosen("text")
-        if texts is None:
+        texts: Sequence[Any] | None = self._chosen("text")
+        if maker._text_from:
+            # A node is ranked by its name in any case.
+            rows = ((name, map(_text, cells)) for name, *cells in zip(names, *told, strict=True))
+            texts = ["\n".join(text for text in row if text and text != name) for name, row in rows]
+        elif texts is None:
             texts = [""] * size
         elif not is_text(texts):
             texts = list(map(_text, texts))
@@ -385,6 +394,7 @@ def _words(cells: Sequence[Any]) -> Sequence[str | None]:  # Any: whatever a fil
 
 
 def _text(value: Any) -> str:  # Any: whatever a file format can hold
-    """Return a cell as the text of a node."""
+    """Return a cell as the text of a node: the members of lists and objects, a line each."""
     cell = plain(value)
-    return "" if cell is None else "\n".join(map(text_of, cell)) if isinstance(cell, list) else text_of(cell)
+    cell = list(cell.values()) if isinstance(cell, dict) else cell
+    return "" if cell is None else "\n".join(map(_text, cell)) if isinstance(cell, list) else text_of(cell)

@@ -91,6 +91,12 @@ def text_of(value: JsonValue) -> str:
     return str(value) if value.__class__ is int else json.dumps(value, ensure_ascii=False)
 
 
+def cell_text(value: Any) -> str:  # Any: whatever a file format can hold
+    """Return a cell as text, empty for an empty one."""
+    cell = value if isinstance(value, str) else plain(value)
+    return "" if cell is None else text_of(cell)
+
+
 def is_prose(text: str) -> bool:
     """Return whether a text is prose, and not a name or a code."""
     return len(text.split(None, PROSE_WORDS)) >= PROSE_WORDS

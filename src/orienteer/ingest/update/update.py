@@ -99,6 +99,7 @@ def update_graph(
         other = f"{target} was made of no files"
     elif [path.resolve() for path in given_paths(sources, options)] != given:
         other = f"{target} was made of {', '.join(map(str, given))}"
+    options = as_made(manifest, options)
     if other := other or options_differ(manifest, options, target):
         if not options.force:
             raise BadInput(f"{other}: --force imports it whole, or name another folder with -o")
@@ -112,6 +113,13 @@ def update_graph(
             # A full import explains best what is wrong with the sources.
             return _import_all(sources, target, options, progress, str(why))
     return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
+
+
+def as_made(manifest: Manifest, options: ImportOptions) -> ImportOptions:
+    """Return options with those that made the texts of a graph, where they say nothing else and do not replace it."""
+    made = {} if options.force else manifest.provenance.get("options", {})
+    text, text_from = made.get("text", ""), tuple(made.get("text_from", ()))
+    return options.model_copy(update={"text": options.text or text, "text_from": options.text_from or text_from})
 
 
 def options_differ(manifest: Manifest, options: ImportOptions, target: Path) -> str:

@@ -1,6 +1,6 @@
 """`graph-cot`: thought, action, observation, with four functions over the graph, read and never evaluated.
 
-Paper: Jin et al. 2024, Graph Chain-of-Thought; defaults: 10 steps, RetrieveNode gives one node.
+Paper: Graph Chain-of-Thought, Jin et al. 2024; defaults: 10 steps, RetrieveNode gives one node.
 
     RetrieveNode[words]            the node that fits the words best
     NodeFeature[node, feature]     a feature of a node

@@ -160,7 +160,7 @@ class IrCot(PassageMethod[IrCotConfig]):
 
 # `search-o1`: a model reasons, asks for searches by marks in its reasoning, and reads only what matters of each.
 #
-# Paper: Li et al. 2025, Search-o1: agentic search-enhanced large reasoning models; a baseline of GraphSearch (002,
+# Paper: Li et al. 2025, Search-o1; a baseline of GraphSearch (002,
 # table 4). The authors' settings: 10 documents a search, 5 searches and 10 turns at most.
 #
 # 1. the model reasons on from the question and the chain so far;

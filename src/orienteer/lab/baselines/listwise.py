@@ -198,9 +198,9 @@ def passages(workflow: Workflow, rows: Sequence[int]) -> str:
 
 # `agr`: analyse the question, write an expansion that answers it, refine that, then search: three calls.
 #
-# Paper: Chen, Chen, He, Wen and Sun 2024, Analyze, generate and refine: query expansion with LLMs for zero-shot
-# open-domain QA; a baseline of SAGE (004, section 3). We know the abstract alone: an analysis of what the query needs
-# to know, expansions that aim at the answer, and a refinement for their quality.
+# Paper: Chen, Chen, He, Wen and Sun 2024, Analyze, generate and refine; a baseline of SAGE (004, section 3).
+# We know the abstract alone: an analysis of what the query needs to know, expansions that aim at the answer, and a
+# refinement for their quality.
 #
 # Deviations, or rather our reading of what the abstract leaves open:
 # 1. The refining call sees the draft and the nodes that question and draft find together. It is to keep what they
@@ -241,8 +241,8 @@ class Agr(QueryExpansion[AgrConfig]):
 
 # `kar`: expand the question by what the graph holds around the things that it names: two calls, e + 3 retrievals.
 #
-# Paper: Xia et al. 2024, Knowledge-aware query expansion with large language models for textual and relational
-# retrieval; after SAGE (004), appendix C.4 and table 4. With e entities that the graph holds:
+# Paper: Xia et al. 2024, Knowledge-aware query expansion; after SAGE (004), appendix C.4 and table 4.
+# With e entities that the graph holds:
 #
 # 1. a call names the entities of the question;
 # 2. one search gives the question's own documents, for the question counts as an entity too;
@@ -336,7 +336,7 @@ class Kar(QueryExpansion[KarConfig]):
 
 # `rar`: search, show a model the hits, and search again with the answers that it writes in their likeness.
 #
-# Paper: Shen et al. 2024, Retrieval-augmented retrieval: large language models are strong zero-shot retrievers (LameR);
+# Paper: Shen et al. 2024, Retrieval-augmented retrieval (LameR);
 # a baseline of SAGE (004, section 3). The paper retrieves by BM25 itself, and says that even wrong candidates help:
 # they show what the texts look like. Its defaults, ten candidates and five answers, are taken from others' code.
 #

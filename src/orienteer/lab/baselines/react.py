@@ -1,6 +1,6 @@
 """`react`: one agent that thinks, searches, reads, and so on until it answers. Its only access to the graph is search.
 
-Paper: Yao et al. 2023, ReAct: synergizing reasoning and acting in language models; after SAGE (004), appendix C.5:
+Paper: Yao et al. 2023, ReAct; after SAGE (004), appendix C.5:
 m steps are m calls of the model and at most m retrievals.
 
 Deviations:
@@ -142,7 +142,7 @@ def _last_found(trajectory: Trajectory) -> tuple[str, ...]:
 
 # `reflexion`: episodes of `react`; after each the model judges what it found and writes down what to do otherwise.
 #
-# Paper: Shinn et al. 2023, Reflexion: language agents with verbal reinforcement learning; after SAGE (004), appendix
+# Paper: Shinn et al. 2023, Reflexion; after SAGE (004), appendix
 # C.6: E episodes of m steps and R <= E - 1 reflections are E m + R calls of the model and at most E m retrievals.
 #
 # The ranking is that of the last episode with a ranking: the one judged good, or the one that knew all lessons.

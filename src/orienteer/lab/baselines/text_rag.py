@@ -430,7 +430,7 @@ class GraphRag(_NodeTextMethod[GraphRagConfig]):
 
 # `hyde`: search with a passage that a model makes up, since it resembles the true one more than the question does.
 #
-# Paper: Gao, Ma, Lin and Callan 2023, Precise zero-shot dense retrieval without relevance labels; a baseline of SAGE
+# Paper: Gao, Ma, Lin and Callan 2023, HyDE; a baseline of SAGE
 # (004, section 3). Its samples are 8, at a temperature of 0.7 (the authors' code).
 #
 # Deviations:

@@ -17,8 +17,11 @@ INNER_TEXTS = ("text", "desc")
 """Keys of objects in lists that hold the prose (a gene's remarks from the literature, its protein families)."""
 
 
-def node_of_fields(node_id: str, node_type: str, fields: Mapping[str, Any]) -> Node:  # Any: JSON
-    """Make a node. Fields of objects count as fields of the node; what says nothing is left out."""
+def node_of_fields(node_id: str, node_type: str, fields: Mapping[str, Any], text: str | None = None) -> Node:
+    """Make a node. Fields of objects count as fields of the node; what says nothing is left out.
+
+    The text is made of the fields that hold prose, unless it is given: prose that it lacks is a property then.
+    """  # Any: JSON
     flat = {key: value for key, content in _flat(fields) if (value := plain(content)) is not None}
     named = next((key for key in (*NAMES, f"{node_type}_name") if isinstance(flat.get(key), str)), None)
     name = text_of(flat.pop(named)) if named else node_id
@@ -28,12 +31,12 @@ def node_of_fields(node_id: str, node_type: str, fields: Mapping[str, Any]) -> N
     for key, value in flat.items():
         if key in ALIASES:
             aliases += items(value)
-        elif (prose := _prose(key, value)) is not None:
-            texts.append(prose)
+        elif (prose := _prose(key, value)) and (text is None or all(part in text for part in prose)):
+            texts.append("\n".join(prose))
         else:
             properties[key] = value
     others = tuple(alias for alias in dict.fromkeys(aliases) if alias != name)
-    return Node(node_id, node_type, name, "\n".join(dict.fromkeys(texts)), others, properties)
+    return Node(node_id, node_type, name, "\n".join(dict.fromkeys(texts)) if text is None else text, others, properties)
 
 
 def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -46,16 +49,15 @@ def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield (f"{key}.{inner}" if inner in fields or isinstance(content, Mapping) else str(inner)), content
 
 
-def _prose(key: str, value: JsonValue) -> str | None:
-    """Return a value as text if it is prose, None if it is a property."""
+def _prose(key: str, value: JsonValue) -> list[str]:
+    """Return the parts of a value that is prose; none if it is a property."""
     if isinstance(value, list):
         if value and all(isinstance(member, dict) for member in value):
             several = [
                 next((member[key] for key in INNER_TEXTS if isinstance(member.get(key), str)), "") for member in value
             ]
-            inner = list(filter(None, several))
-            return "\n".join(inner) if inner else None
+            return list(filter(None, several))
         members = [member for member in value if isinstance(member, str)]
         has_prose = len(members) == len(value) and (key in TEXTS or any(map(is_prose, members)))
-        return "\n".join(members) if has_prose else None
-    return value if isinstance(value, str) and (key in TEXTS or is_prose(value)) else None
+        return members if has_prose else []
+    return [value] if isinstance(value, str) and (key in TEXTS or is_prose(value)) else []

@@ -7,15 +7,16 @@
 
 They are in `processed/`, AMAZON's with brands, categories and colours in `processed/cache/brand-category-color/`.
 Every edge is kept as it was written, in its direction and as often (STaRK's own loader averages the types of parallel
-ones and doubles all). A product's reviews and its questions become one table each, a node of type `table`; with
-`--explode review=EDGE_TYPE` each review becomes a node instead, whose stars can be counted (SAGE, tables 9 to 11).
+ones and doubles all). A node's text is the document by which STaRK ranks it. With `--text tables` it is the prose among
+the fields, and a product's reviews and its questions become one table each, a node of type `table`; with `--explode
+review=EDGE_TYPE` beside it each review becomes a node, whose stars can be counted (SAGE, tables 9 to 11).
 
 Memory: the ends and types of the edges, 24 bytes each; another process holds the values of node_info.pkl.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,10 +32,11 @@ from orienteer.ingest.layouts import KnownLayout
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables.columns import Columns
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.values import plain, text_of
+from orienteer.ingest.tables.values import cell_text, plain
 from orienteer.lab.formats import pickles
 from orienteer.lab.formats.fields import node_of_fields
 from orienteer.lab.formats.pickles import tensor
+from orienteer.lab.formats.stark_documents import MOST_ROWS, document, rows_of
 from orienteer.records import JsonValue, Node
 
 NODE_INFO, EDGE_INDEX, EDGE_TYPES = "node_info.pkl", "edge_index.pt", "edge_types.pt"
@@ -55,13 +57,11 @@ UNKNOWN = ("-1", "-1.0", "nan", "")
 # Lists of rows that an AMAZON product carries.
 LISTS = ("review", "qa")
 TABLE = "table"
-# Columns of the tables, in this order; those that no row fills are left out.
+# Columns of the tables, in this order; those that no row fills are left out. The first two name and tell a row.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "review": ("summary", "reviewText", "overall", "vote", "verified", "style", "reviewTime", "reviewerID"),
     "qa": ("question", "answer", "questionType", "answerType", "answerTime"),
 }
-ROW_NAME: Mapping[str, str] = {"review": "summary", "qa": "question"}
-ROW_TEXT: Mapping[str, str] = {"review": "reviewText", "qa": "answer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,11 @@ class StarkBase:
     """A folder with one processed knowledge base."""
 
     folder: Path
-    explode: Mapping[str, str]
-    """Edge type by list whose rows become nodes."""
-    private: Collection[str] = ()
-    """Fields that are stored nowhere."""
+    columns: Columns
+    """Its `explode` has the edge type by list whose rows become nodes."""
+    tally: Tally
+    text: str
+    """`documents`, or `tables` with lists as nodes of their own."""
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -84,16 +85,20 @@ class StarkBase:
         """Read the knowledge base into the builder. Raises `BadInput` if its parts do not fit together."""
         node_names, edge_names = self._names()
         node_types = self._node_types()
-        seen = 0
+        seen = left_out = 0
         row_edges: list[tuple[str, str, str]] = []
         """Source, type and target of the edges from products to their rows."""
         for seen, (node_id, fields) in enumerate(pickles.items(self.folder / NODE_INFO), 1):  # noqa: B007 (counted)
+            if not isinstance(fields, dict):
+                raise BadInput(f"{self.folder / NODE_INFO}: the node {node_id} has no fields but {str(fields)[:40]!r}")
             node_type = self._type(node_id, node_types, node_names)
-            row_edges += self._add_node(builder, node_id, node_type, fields)
+            open_fields = {key: value for key, value in fields.items() if key not in self.columns.private}
+            row_edges += self._add_node(builder, node_id, node_type, open_fields)
+            left_out += sum(max(len(rows_of(open_fields, name)) - MOST_ROWS, 0) for name in LISTS)
+        if left_out and self.text != "tables":
+            self.tally.notes.append(f"{left_out:,} rows after the {MOST_ROWS} of a document: --text tables keeps all")
         if node_types is not None and len(node_types) != seen:
-            raise BadInput(
-                f"{self.folder / NODE_TYPES} has {len(node_types):,} types for {seen:,} nodes: fetch both again"
-            )
+            raise BadInput(f"{self.folder / NODE_TYPES} has {len(node_types):,} types for {seen:,} nodes: fetch again")
         self._add_edges(builder, edge_names, seen)
         if row_edges:
             sources, types, targets = zip(*row_edges, strict=True)
@@ -143,34 +148,27 @@ class StarkBase:
         return self._named(str(types[number]), names, NODE_NAMES)
 
     def _named(self, number: str, names: Mapping[str, str], file: str) -> str:
-        try:
-            return names[number]
-        except KeyError as error:
-            raise BadInput(
-                f"{self.folder / file} has no name for the type {number}: fetch the whole folder again"
-            ) from error
+        if number not in names:
+            raise BadInput(f"{self.folder / file} has no name for the type {number}: fetch the whole folder again")
+        return names[number]
 
     # ---- nodes
 
     def _add_node(
-        self, builder: GraphBuilder, node_id: str, node_type: str, fields: JsonValue
+        self, builder: GraphBuilder, node_id: str, node_type: str, fields: dict[str, JsonValue]
     ) -> Iterator[tuple[str, str, str]]:
-        """Add a node and those of its rows; yield the edges to these."""
-        if not isinstance(fields, dict):
-            raise BadInput(f"{self.folder / NODE_INFO}: the node {node_id} has no fields but {str(fields)[:40]!r}")
-        stated = {key: value for key, value in fields.items() if key not in self.private and str(value) not in UNKNOWN}
+        """Add a node and, unless its text has them, those of its rows; yield the edges to these."""
+        lists = {name for name in LISTS if isinstance(fields.get(name), list)}
+        stated = {key: value for key, value in fields.items() if key not in lists and str(value) not in UNKNOWN}
         if stated.get("type") == node_type:
             del stated["type"]
-        lists = {name: stated.pop(name) for name in LISTS if isinstance(stated.get(name), list)}
-        node = node_of_fields(node_id, node_type, stated)
+        has_tables, explode = self.text == "tables", self.columns.explode
+        node = node_of_fields(node_id, node_type, stated, None if has_tables else document(node_type, fields))
         builder.add_node(node)
-        for name, rows in lists.items():
-            rows = [row for row in rows if isinstance(row, dict) and row]
-            row_nodes = _row_nodes(node, name, rows) if name in self.explode else _tables(node, name, rows)
-            edge_type = self.explode.get(name, f"has_{name}")
-            for row_node in row_nodes:
+        for name in LISTS if has_tables else ():
+            for row_node in (_row_nodes if name in explode else _tables)(node, name, rows_of(fields, name)):
                 builder.add_node(row_node)
-                yield node_id, edge_type, row_node.id
+                yield node_id, explode.get(name, f"has_{name}"), row_node.id
 
     # ---- edges
 
@@ -199,7 +197,7 @@ class StarkBase:
             )
 
 
-def recognize(source: Path, *, explode: Mapping[str, str], private: Collection[str]) -> StarkBase | None:
+def recognize(source: Path, columns: Columns, tally: Tally, text: str = "documents") -> StarkBase | None:
     """Return the knowledge base in a folder, or None."""
     found = [folder for name in FOLDERS if ((folder := source / name) / NODE_INFO).is_file()]
     if not found:
@@ -210,9 +208,11 @@ def recognize(source: Path, *, explode: Mapping[str, str], private: Collection[s
     for name in (EDGE_INDEX, EDGE_TYPES):
         if not (folder / name).is_file():
             raise BadInput(f"{folder / name} is missing from the knowledge base: fetch the whole folder again")
-    if unknown := sorted(set(explode) - set(LISTS)):
+    if unknown := sorted(set(columns.explode) - set(LISTS)):
         raise BadOption(f"--explode: STaRK's nodes have no list {unknown[0]!r}. There are: {', '.join(LISTS)}.")
-    return StarkBase(folder, explode, private)
+    if columns.explode and text != "tables":
+        raise BadOption(f"--explode {min(columns.explode)}: a product's text has its rows: add --text tables")
+    return StarkBase(folder, columns, tally, text)
 
 
 def _whole_numbers(path: Path) -> NDArray[np.int64]:
@@ -226,9 +226,9 @@ def _whole_numbers(path: Path) -> NDArray[np.int64]:
 def _row_nodes(owner: Node, name: str, rows: list[dict[str, Any]]) -> Iterator[Node]:
     """Make a node of each row of a product's list."""
     for number, row in enumerate(rows):
-        row_name, text = (_cell(row.get(key)) for key in (ROW_NAME[name], ROW_TEXT[name]))
-        rest = {key: value for key, cell in row.items() if (value := plain(cell)) is not None}
-        properties = {key: value for key, value in rest.items() if key not in (ROW_NAME[name], ROW_TEXT[name])}
+        row_name, text = (cell_text(row.get(key)) for key in COLUMNS[name][:2])
+        others = {key: plain(cell) for key, cell in row.items() if key not in COLUMNS[name][:2]}
+        properties = {key: value for key, value in others.items() if value is not None}
         yield Node(f"{name}:{owner.id}:{number}", name, row_name or f"{name} of {owner.name}", text, (), properties)
 
 
@@ -237,18 +237,9 @@ def _tables(owner: Node, name: str, rows: list[dict[str, Any]]) -> Iterator[Node
     if not rows:
         return
     columns = [key for key in COLUMNS[name] if any(plain(row.get(key)) is not None for row in rows)]
-    lines = [columns, *([_cell(row.get(key)) for key in columns] for row in rows)]
+    lines = [columns, *([cell_text(row.get(key)) for key in columns] for row in rows)]
     text = "\n".join(" | ".join(" ".join(cell.split()) for cell in line) for line in lines)
     yield Node(f"{name}:{owner.id}", TABLE, f"{owner.name}: {name}", text, (), {"rows": len(rows)})
 
 
-def _cell(value: JsonValue) -> str:
-    content = plain(value)
-    return "" if content is None else text_of(content)
-
-
-def _opened(source: Path, columns: Columns, tally: Tally) -> StarkBase | None:
-    return recognize(source, explode=columns.explode, private=columns.private) if source.is_dir() else None
-
-
-LAYOUT = KnownLayout(graph=_opened, takes=frozenset({"private", "explode"}))
+LAYOUT = KnownLayout(graph=recognize, takes=frozenset({"private", "explode", "text"}))

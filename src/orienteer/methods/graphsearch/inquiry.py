@@ -339,18 +339,16 @@ class ChannelInquiry(Inquiry):
         return self._first(flow, queries, self.config.sub_queries)
 
     def _queries(self, items: Sequence[Any]) -> list[SubQuery]:  # Any: a reply that fits its schema
-        """Return the sub-queries of a reply; one with a reference to an earlier one waits for all before it."""
+        """Return the sub-queries of a reply; each waits for all before it (equation 2)."""
         queries: list[SubQuery] = []
         for place, item in enumerate(items, 1):
             name = str(place)
             if self._is_relational:
                 query = SubQuery(name, triples=triples_of(item["triples"]))
-                waits = any(query.unknowns & earlier.unknowns for earlier in queries)
             else:
                 query = SubQuery(name, one_line(item))
-                waits = not query.references().isdisjoint(map(str, range(1, place)))
             if query.line:
-                queries.append(query._replace(needs=tuple(earlier.name for earlier in queries) if waits else ()))
+                queries.append(query._replace(needs=tuple(earlier.name for earlier in queries)))
         return queries
 
     def _stages(self, queries: Sequence[SubQuery]) -> Sequence[Stage[SubAnswer]]:
@@ -362,8 +360,8 @@ class ChannelInquiry(Inquiry):
         ]
 
     def _answered(self, query: SubQuery, flow: Workflow, earlier: Sequence[SubAnswer]) -> SubAnswer:
-        """Return the answer to one sub-query; if a budget ends it, what there is of it."""
-        label = label_of(self.name, query)
+        """Return the answer to one sub-query, of an expansion the context alone; if a budget ends it, what there is."""
+        label, is_asked = label_of(self.name, query), self.config.decomposition and self.is_accepted is None
         findings, context, refined = Findings(), "", ""
         try:
             if earlier:
@@ -376,11 +374,11 @@ class ChannelInquiry(Inquiry):
                     flow.notes.append(f"{label}: the evidence was not refined, and stands as it was gathered")
                 context = refined or context
             used = labels_in(refined, findings.labels)
-            if not self.config.decomposition:
+            if not is_asked:
                 return SubAnswer(label, query, findings, context, used=used, is_asked=False)
             answer, cited = sub_answer(flow, label, query, findings, context)
         except BudgetExhausted as spent:
-            return SubAnswer(label, query, findings, context, is_asked=self.config.decomposition, spent=spent)
+            return SubAnswer(label, query, findings, context, is_asked=is_asked, spent=spent)
         return SubAnswer(label, query, findings, context, answer, tuple(dict.fromkeys((*cited, *used))))
 
     def _grounded(self, flow: Workflow, query: SubQuery, earlier: Sequence[SubAnswer]) -> SubQuery:
@@ -399,6 +397,16 @@ class ChannelInquiry(Inquiry):
         return query
 
     # ------------------------------------------------------------------------------------------- reflection routing
+
+    def _reflect(self, flow: Workflow) -> None:
+        """Draft and verify once; on Reject the contexts of new sub-queries are appended (equation 5)."""
+        verdict = self._judged(flow)
+        if verdict is None or verdict.accept or not self.config.expansion:
+            return
+        if queries := self._fresh(flow, self._expanded(flow, verdict)):
+            self._answer(flow, queries)
+        else:
+            flow.notes.append(f"{self.name}: {verdict.word}, and nothing new to ask for")
 
     def _verdict(self, flow: Workflow) -> DraftVerdict:
         reply = flow.ask_for("graphsearch-verify", VERDICT, **self._history_with_draft(flow))

@@ -220,6 +220,24 @@ _LEAN_TOP_K = 10
 class GraphSearchConfig(Options):
     """GraphSearch's settings, with the paper's values if it gives them."""
 
+    deviations = (
+        "Figures 10 and 11 show five headings of each template and no words. Ours have no headings and no worked "
+        "examples, say what is data, and ask for labels of evidence, such as `[S1.C2]`.",
+        "Objects are JSON under a schema, sent back once if they cannot be read; then a verdict is Reject.",
+        'Sub-answers and the answer have a template each, which the paper does not count. Both may be null, "not in '
+        'the evidence". Over no evidence no call is made.',
+        "Later modules read the refined context: the equations write C, section 3.1.1 says what refinement is for. "
+        "The answer reads all contexts, sub-answers, drafts and verdicts; the paper does not say.",
+        "A draft and a verdict in each channel; the paper does not say. New sub-queries are in words in either "
+        "channel, and their contexts are refined; one that repeats an earlier one is left out.",
+        "At most 8 sub-queries of a decomposition and 4 of an expansion, which is told so (`sub_queries`, "
+        "`new_queries`); contexts have a limit of tokens (`evidence_tokens`, `history_tokens`).",
+        "The words of triples go to the retriever, without their unknowns.",
+        "Without decomposition there is no sub-answer: with all modules off there is one retrieval and one answer.",
+        "The paper gives no temperature and no seed; here it is 0, and seeds are recorded. Without a retriever's name "
+        "it is `hippo` over passages, else `light`.",
+    )
+
     faithful: bool = False
     """The paper's modules, templates and order, without what makes the lean form cheaper; GraphSearch, section 3."""
     channels: Channels = "both"
@@ -241,7 +259,7 @@ class GraphSearchConfig(Options):
     expansion: bool = True
     """Query expansion on Reject; without it the verdict is recorded and nothing comes of it; table 3."""
     rounds: int = Field(default=2, ge=1, le=LARGEST_K)
-    """Rounds of expansion at the most, each verified again; the paper states no number."""
+    """Rounds of expansion of the lean form at the most, each verified again; the paper has one, and verifies once."""
     sub_queries: int = Field(default=8, ge=1, le=LARGEST_K)
     """Sub-queries of a decomposition at the most; the number is ours."""
     new_queries: int = Field(default=4, ge=1, le=LARGEST_K)

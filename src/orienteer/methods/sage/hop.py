@@ -19,7 +19,7 @@ from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import WEIGHT, KeyedCache, Mode, Searcher, TitleBonus
+from orienteer.index.searchers import PAPER_WEIGHT, WEIGHT, KeyedCache, Mode, Searcher, TitleBonus
 from orienteer.options import Options
 from orienteer.records import JsonValue, Question
 from orienteer.remembered import cached_method
@@ -229,8 +229,6 @@ def _int_or_0(value: JsonValue) -> int:
 # The options of SAGE, and how many of a result's places its seeds take.
 
 
-PAPER_WEIGHT = 0.6
-"""BM25's share of the hybrid score. SAGE, appendix E."""
 TOTALS = (2, 5, 10, 20, 40, 50, 80, 100)
 """Sizes of results for which the authors' code says how many seeds there are: always half, rounded down."""
 NAME_EDGES = frozenset({"mentions", "shares_names"})
@@ -244,6 +242,20 @@ def seeds_of(total: int) -> int:
 
 class SageConfig(Options):
     """Where seeds come from, which neighbours stay, and in what order."""
+
+    deviations = (
+        "The paper states no order of the union: here seeds and neighbours are in one list by hybrid score. k and k' "
+        "are half of the result each, as the authors' code has them.",
+        "The hybrid score is 0.6 BM25 and 0.4 cosine, each from 0 to 1 over the graph; the paper gives no scale. "
+        "Words are stemmed. Vectors are compared without HNSW. Without vectors BM25 stands in, and the notes say so.",
+        "Edges of all types are followed but `mentions` and `shares_names`, `similar` ones also beside the graph "
+        "(`link`). A graph of other edges alone is not expanded, and the notes say so.",
+        "In a graph of documents chunks and tables alone are seeds and answers. A question's conditions hold for "
+        "answers; seeds are searched with them and without.",
+        "`seeds=auto` takes `spark` on a graph with a schema if there is a model. The method of the seeds has options "
+        "of its own, `faithful` too. A step along an edge type counts, for `-edge`, as Cypher with an edge does.",
+        "`ask` writes an answer from the ranking in one more call; `search` and `ask --no-answer` do not.",
+    )
 
     seeds: str = "auto"
     """The method that finds the seeds: hybrid, any other, or auto: spark on a graph with a schema where there is a
@@ -381,7 +393,7 @@ class Expansion:
         if self.has_filters:
             seeds = list(dict.fromkeys([*seeds, *self.seeds(seeds_of(k), is_filtered=True)]))
         rows = self.union(seeds).rows
-        if len(rows) < k:
+        if len(rows) < k and not self.config.faithful:
             rows = list(dict.fromkeys([*rows, *self.seeds(k, is_filtered=True)]))
         return rows[:k]
 

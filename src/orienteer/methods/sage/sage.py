@@ -8,15 +8,7 @@
 
 No step of it calls a model.
 
-Deviations, all undone by `faithful`, but for 4 and 5, on which the paper is silent:
-1. Pruning is by `H * e^trust` and not by H alone: what stands near a seed by meaning stands near the question too, so H
-   alone gives back the flat list, the more so the denser the graph. e is the sum over the seeds of `H^4 * weight` of
-   their edges, by its greatest.
-2. Edges of names (`mentions`, `shares_names`) are walked beside those of similarity. They carry the gain. A mention in
-   a row of a table counts the more, the more of the question that row holds.
-3. BM25's share of H is 0.4 and not 0.6; in a graph of documents, titles that stand in the question raise seeds.
-4. The union's beginnings are themselves unions of that size: the first 5 are 2 seeds and 3 of their neighbours.
-5. If fewer neighbours are found than there are places for, the flat list fills them.
+`SageConfig` lists what deviates from it.
 """
 
 from __future__ import annotations
@@ -196,9 +188,9 @@ class _SageCourse:
     # ------------------------------------------------------------------------------------------------- presentation
 
     def _filled(self, rows: list[int]) -> list[int]:
-        """Return k rows, filled up from the flat list as far as that goes."""
+        """Return k rows, filled up from the flat list as far as that goes; in the paper's form as many as there are."""
         k = self._k
-        if len(rows) >= k:
+        if len(rows) >= k or self._config.faithful:
             return rows[:k]
         flat = [row for row in self._search(k, is_filtered=True).rows if row not in rows]
         self._filling = frozenset(flat)

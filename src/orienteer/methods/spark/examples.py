@@ -30,6 +30,7 @@ from orienteer.methods.spark.plan import (
 from orienteer.query.likeness import is_date, is_price, quantity
 from orienteer.records import Direction, JsonValue, ToolCall, Triple
 from orienteer.retrieval.graph_text import PARTIAL, arrow, partly, triples_by_size, types_by_size
+from orienteer.retrieval.schema import describe
 from orienteer.text.sentences import CHARACTERS_A_TOKEN, one_line
 from orienteer.tools.toolbox import Toolbox
 
@@ -68,6 +69,7 @@ class PlanExample(NamedTuple):
             query = step.query
             for value, word in self.values:
                 query = query.replace(json.dumps(value, ensure_ascii=False), json.dumps(word))
+                query = query.replace(f"= {value} ", f"= {word} ")
             return step.model_copy(update={"query": query})
         return step
 
@@ -80,27 +82,31 @@ class _Draft(NamedTuple):
     steps: list[dict[str, Any]]
     values: dict[str, str]
     give: Given = "nodes"
+    query: str = ""
+    """The same as one Cypher statement, where the paper's form has it."""
 
 
 def examples_of(graph: Graph, *, offers_cypher: bool, faithful: bool = False) -> tuple[PlanExample, ...]:
     """Return up to seven example plans, each of a different kind and each with a result over this graph.
 
-    `faithful` ones have no steps beyond the paper's.
+    `faithful` ones are up to four, each one Cypher statement as in the paper.
     """
     makers: list[Callable[[Graph], Iterator[_Draft]]] = [_walks, _filters, _meets, _counts]
-    makers += [] if faithful else [_unites, _takes_away]
-    makers.append(_statements if offers_cypher else _describes)
+    if faithful:
+        makers = [_in_cypher(make) for make in makers]
+    else:
+        makers += [_unites, _takes_away, _in_cypher(_walks) if offers_cypher else _describes]
     examples = []
     for make in makers:
         for draft in make(graph):
             checked = check(graph, {"steps": draft.steps, "answer": draft.steps[-1]["into"], "give": draft.give})
-            if checked.plan is not None and _gives(graph, checked.plan, offers_cypher=offers_cypher, faithful=faithful):
+            if checked.plan is not None and _gives(graph, checked.plan, offers_cypher=offers_cypher):
                 examples.append(PlanExample(*draft.questions, checked.plan, tuple(draft.values.items())))
                 break
     return tuple(examples[:MOST_EXAMPLES])
 
 
-def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool, faithful: bool) -> bool:
+def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool) -> bool:
     """Return whether a plan has a result."""
     toolbox = Toolbox.full(graph, offers_cypher=offers_cypher, names_first=False)
 
@@ -109,9 +115,7 @@ def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool, faithful: bool
 
     try:
         # Without vectors: examples are the same for everyone, and cost no embedding.
-        execution = Execution(
-            graph, toolbox.session, use, seconds=_SECONDS, has_vectors=False, names_first=not faithful
-        )
+        execution = Execution(graph, toolbox.session, use, seconds=_SECONDS, has_vectors=False)
         return bool(execution.run(plan).rows)
     except Error:  # an example that cannot be run is none
         return False
@@ -151,9 +155,16 @@ def _word(node_type: str) -> str:
     return f"<name of a {node_type}>"
 
 
-def _asking(beginning: str, value: str, word: str, steps: list[dict[str, Any]]) -> _Draft:
+def _asking(beginning: str, value: str, word: str, steps: list[dict[str, Any]], query: str = "") -> _Draft:
     """Return the draft of a question that ends in a text of the data; `word` replaces it if data is hidden."""
-    return _Draft((f"{beginning} {value}?", f"{beginning} {word}?"), steps, {value: word})
+    return _Draft((f"{beginning} {value}?", f"{beginning} {word}?"), steps, {value: word}, query=query)
+
+
+def _pattern(triple: Triple, end: str, name: str | None = None) -> str:
+    """Return the Cypher pattern of an edge from `a` to the node `end`, which may have this name."""
+    source, edge, target = map(quoted, triple)
+    called = "" if name is None else f" {{name: {json.dumps(name, ensure_ascii=False)}}}"
+    return f"MATCH (a:{source})-[:{edge}]->({end}:{target}{called})"
 
 
 def _walks(graph: Graph) -> Iterator[_Draft]:
@@ -161,7 +172,8 @@ def _walks(graph: Graph) -> Iterator[_Draft]:
         for end in list(_ends(graph, triple))[:2]:
             label = graph.schema.label(triple.type)
             steps = [_search(end.name, triple.target, "named"), _match("named", triple, "found")]
-            yield _asking(f"Which {triple.source} has the relation {label!r} to", end.name, _word(triple.target), steps)
+            asks, query = f"Which {triple.source} has the relation {label!r} to", _pattern(triple, "b", end.name)
+            yield _asking(asks, end.name, _word(triple.target), steps, f"{query} RETURN DISTINCT a")
 
 
 def _filters(graph: Graph) -> Iterator[_Draft]:
@@ -192,7 +204,10 @@ def _filtered(triple: Triple, end: _Ending, use: PropertyUse, value: str | int |
         f"Which {triple.source} around {name} {clause} {text}?"
         for name, text in ((end.name, value), (_word(triple.target), f"<{use.format}>"))
     )
-    return _Draft((shown, masked), steps, words)
+    text, key = json.dumps(value, ensure_ascii=False), f"a.{quoted(use.name)}"
+    holds = f"toLower({key}) CONTAINS toLower({text})" if is_part else f"{key} = {text}"
+    query = f"{_pattern(triple, 'b', end.name)} WHERE {holds} RETURN DISTINCT a"
+    return _Draft((shown, masked), steps, words, query=query)
 
 
 def _meets(graph: Graph) -> Iterator[_Draft]:
@@ -216,7 +231,8 @@ def _meets(graph: Graph) -> Iterator[_Draft]:
                     f"Which {triple.source} is joined to both {first} and {second}?"
                     for first, second in (values, values.values())
                 )
-                yield _Draft((shown, masked), steps, values)
+                query = f"{_pattern(triple, 'b', end.name)} {_pattern(other, 'c', name)} RETURN DISTINCT a"
+                yield _Draft((shown, masked), steps, values, query=query)
 
 
 def _counts(graph: Graph) -> Iterator[_Draft]:
@@ -228,7 +244,8 @@ def _counts(graph: Graph) -> Iterator[_Draft]:
         ]
         label = graph.schema.label(triple.type)
         question = f"Which {triple.target} has the most {triple.source} by {label}?"
-        yield _Draft((question, question), steps, {})
+        query = f"{_pattern(triple, 'b')} RETURN b, count(DISTINCT a) AS number ORDER BY number DESC LIMIT 3"
+        yield _Draft((question, question), steps, {}, query=query)
 
 
 def _unites(graph: Graph) -> Iterator[_Draft]:
@@ -267,15 +284,11 @@ def _describes(graph: Graph) -> Iterator[_Draft]:
             yield _asking(f"Which {triple.target} has to do with", query, f"<what the {triple.source} is like>", steps)
 
 
-def _statements(graph: Graph) -> Iterator[_Draft]:
-    for triple in triples_by_size(graph)[:_TRIPLES]:
-        for end in list(_ends(graph, triple))[:2]:
-            source, edge, target = map(quoted, triple)
-            value = json.dumps(end.name, ensure_ascii=False)
-            query = f"MATCH (a:{source})-[:{edge}]->(b:{target} {{name: {value}}}) RETURN DISTINCT a"
-            steps = [{"op": "cypher", "query": query, "into": "found"}]
-            beginning = f"Which {triple.source} leads by {graph.schema.label(triple.type)} to"
-            yield _asking(beginning, end.name, _word(triple.target), steps)
+def _in_cypher(make: Callable[[Graph], Iterator[_Draft]]) -> Callable[[Graph], Iterator[_Draft]]:
+    """Return a maker of the same examples, each as one statement."""
+    return lambda graph: (
+        draft._replace(steps=[{"op": "cypher", "query": draft.query, "into": "found"}]) for draft in make(graph)
+    )
 
 
 # A graph's schema for a prompt: its types, relations and properties with what each is good for, and no node's data.
@@ -398,6 +411,7 @@ _FINDING = (
     "`of` is a set to search in",
 )
 _BY_MEANING = '- vector_search: {"query", "k", "node_types"?, "of"?}: the k nodes nearest in meaning'
+_PAPER_SEARCH = '- vector_search: {"query", "k", "node_types"?}: the k nodes whose names and texts are most like a text'
 _BY_WORDS = '- vector_search: the same here, for descriptions: {"query", "k", "node_types"?, "of"?}'
 _SETS = (
     '- match: {"start", "edge_types"?, "node_types"?, "direction"?: "out" or "in"}: the nodes one edge away from a set',
@@ -408,8 +422,6 @@ _SETS = (
     '"property"?, "edge_types"?, "node_types"?, "descending"?}: by a property, or by the number '
     "or a property of the neighbours",
     '- limit: {"of", "k"}: the first k',
-)
-_BEYOND_PAPER = (
     '- union: {"of": [sets]}: the nodes of all these sets together',
     '- difference: {"of": [sets]}: the nodes of the first set that are in none of the others',
 )
@@ -419,7 +431,8 @@ _GIVE = (
 )
 _CYPHER = (
     '- cypher: {"query"}: one read-only statement, MATCH ... WHERE ... RETURN n; node types are labels, edge types '
-    "relationship types, both in backticks; every node has id and name; texts are not in it"
+    "relationship types, both in backticks; every node has id and name; texts are not in it; $NAME is the list of the "
+    "ids of an earlier set: WHERE n.id IN $NAME"
 )
 
 
@@ -443,30 +456,40 @@ def prompt_for(
 ) -> PlanPrompt:
     """Return the prompt of a graph, with at most `tokens` tokens before the question.
 
-    A `faithful` one offers no steps beyond the paper's.
+    A `faithful` one offers the paper's two kinds of steps, and counts and explains nothing of the schema.
     """
     by_meaning = _BY_MEANING if has_vectors else _BY_WORDS
-    beyond, give = ((), ()) if faithful else (_BEYOND_PAPER, (_GIVE,))
     cypher = (_CYPHER,) if offers_cypher else ()
-    operations = "\n".join((*_FINDING, by_meaning, *_SETS, *beyond, *cypher, *give))
-    text = prompt_of("spark")
+    kinds = (_PAPER_SEARCH, _CYPHER) if faithful else (*_FINDING, by_meaning, *_SETS, *cypher, _GIVE)
+    operations = "\n".join(kinds)
+    text = prompt_of("spark-faithful" if faithful else "spark")
     room = tokens * CHARACTERS_A_TOKEN - len(text.system) - len(text.user) - len(operations)
     lines = []
     for example in examples:
         seen = example if samples else example.without_values()
         plan: dict[str, Any] = {"steps": [step_json(step) for step in seen.plan.steps], "answer": seen.plan.answer}
         plan |= {} if seen.plan.give == "nodes" else {"give": seen.plan.give}
-        lines.append(f"{one_line(seen.question, 200)}\n{json.dumps(plan, ensure_ascii=False)}")
+        [*_, last] = seen.plan.steps
+        shown = last.query if faithful and isinstance(last, CypherStep) else json.dumps(plan, ensure_ascii=False)
+        lines.append(f"{one_line(seen.question, 200)}\n{shown}")
     examples_text = _fitted(lines, int(room * _EXAMPLES), "")
-    return PlanPrompt(operations, _graph(graph, room - len(examples_text), samples=samples), examples_text or "none")
+    room -= len(examples_text)
+    return PlanPrompt(operations, _graph(graph, room, samples=samples, faithful=faithful), examples_text or "none")
 
 
-def _graph(graph: Graph, room: int, *, samples: bool) -> str:
+def _graph(graph: Graph, room: int, *, samples: bool, faithful: bool) -> str:
     """Return the schema in three parts; each leaves to the next what it does not need."""
     types = ["node types, with how many there are:"]
     for name in types_by_size(graph):
         types.append(f"- {_cut(name)} {graph.schema.node_types[name]}{partly(graph, name)}{_also(graph, name)}")
     parts = {"types": types, "relations": _relations(graph), "properties": _properties(graph, samples=samples)}
+    if faithful:  # as the paper's appendix H has it, without counts and hints
+        described = describe(graph, None, has_code=True, is_plain=True)
+        parts = {
+            "types": ["Node labels:", *described.node_types.splitlines()],
+            "relations": ["Relations:", *described.edge_types.splitlines()],
+            "properties": ["Properties:", *described.properties.splitlines()],
+        }
     written, left, shares = [], room, 1.0
     for name, lines in parts.items():
         part = _fitted(lines, int(left * _SHARES[name] / shares), name)

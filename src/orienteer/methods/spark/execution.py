@@ -5,6 +5,8 @@ Searches and Cypher are tool calls; the caller records them. Every other step is
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -104,10 +106,8 @@ class Execution:
         seconds: float,
         has_vectors: bool,
         cut: bool = False,
-        names_first: bool = False,
     ) -> None:
-        """`names_first` has a search by words take all nodes whose name its query is, then the best by words."""
-        self._graph, self._session, self._use, self._names_first = graph, session, use, names_first
+        self._graph, self._session, self._use = graph, session, use
         self._seconds, self._has_vectors, self._cut = seconds, has_vectors, cut
         self._sets = Sets(Store.of(graph), Budget(seconds=seconds))
         self._made: dict[str, _Made] = {}
@@ -173,7 +173,11 @@ class Execution:
         if isinstance(step, FindStep):
             return self._leaf(step, self._find(step))
         if isinstance(step, CypherStep):
-            rows = self._call(step, "cypher", query=step.query, k=1)
+            query = step.query
+            for name in reads(step):
+                ids = json.dumps([self._graph.arrays.ids[row] for row in self._set(name).rows], ensure_ascii=False)
+                query = re.sub(rf"\${re.escape(name)}\b", lambda _, ids=ids: ids, query)  # type: ignore[misc]
+            rows = self._call(step, "cypher", query=query, k=1)
             return self._leaf(step, rows)._replace(is_ordered=puts_in_order(step))
         if isinstance(step, MatchStep):
             return self._match(step)
@@ -235,7 +239,7 @@ class Execution:
         else:
             with aside(self._session, np.sort(self._made[step.of].rows).astype(np.int32)) as among:
                 rows = self._call(step, "search_in_graph", **arguments, among=among)
-        if self._names_first and (named := self._named(step)):
+        if named := self._named(step):
             rows = tuple(dict.fromkeys((*named, *rows)))[: max(step.k, len(named))]
         # Without a budget to embed the query there is nothing to cut by.
         if not wants_cut or self._session.payment.unpaid or not rows:

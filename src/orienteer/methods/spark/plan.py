@@ -44,7 +44,7 @@ class FindStep(_PlanStep):
 
 
 class CypherStep(_PlanStep):
-    """The nodes in the first column of a read-only statement that holds any."""
+    """The nodes in the first column of a read-only statement that holds any; in it `$NAME` is the ids of a set."""
 
     op: Literal["cypher"]
     query: str
@@ -105,8 +105,7 @@ PlanStep: TypeAlias = FindStep | CypherStep | MatchStep | CombineStep | FilterSt
 KINDS: Mapping[str, type[PlanStep]] = {
     op: kind for kind in get_args(PlanStep) for op in get_args(kind.model_fields["op"].annotation)
 }
-BEYOND_PAPER = ("union", "difference")
-"""Kinds of steps that are not the paper's."""
+_PAPER_KINDS = ("vector_search", "cypher")
 
 
 class SparkPlan(Record):
@@ -123,7 +122,7 @@ class SparkPlan(Record):
 def reads(step: PlanStep) -> tuple[str, ...]:
     """Return the names of the sets, nodes or types that a step begins with."""
     if isinstance(step, CypherStep):
-        return ()
+        return tuple(sorted(_statement(step.query).parameters))
     if isinstance(step, MatchStep):
         return (step.start,)
     if isinstance(step, CombineStep):
@@ -164,8 +163,19 @@ _TEXTS: dict[str, Any] = {"type": ["array", "null"], "items": {"type": "string"}
 _NUMBER: dict[str, Any] = {"type": ["integer", "null"]}
 
 
-def _schema(without: tuple[str, ...] = ()) -> dict[str, Any]:
+def _schema(kinds: Iterable[str], *, is_paper: bool = False) -> dict[str, Any]:
     """Return the schema of a plan: flat, so that every server can enforce it. Operations are checked afterwards."""
+    ours = {
+        "start": _TEXT,
+        "of": {"type": ["string", "array", "null"], "items": {"type": "string"}},
+        "edge_types": _TEXTS,
+        "direction": {"enum": ["out", "in", None]},
+        "property": _TEXT,
+        "comparison": {"enum": [*COMPARISONS, None]},
+        "value": {"type": ["string", "number", "boolean", "null"]},
+        "aggregate": {"enum": [*AGGREGATES, None]},
+        "descending": {"type": ["boolean", "null"]},
+    }
     return {
         "type": "object",
         "properties": {
@@ -176,20 +186,12 @@ def _schema(without: tuple[str, ...] = ()) -> dict[str, Any]:
                 "items": {
                     "type": "object",
                     "properties": {
-                        "op": {"enum": [kind for kind in KINDS if kind not in without]},
+                        "op": {"enum": list(kinds)},
                         "into": {"type": "string"},
                         "query": _TEXT,
-                        "start": _TEXT,
-                        "of": {"type": ["string", "array", "null"], "items": {"type": "string"}},
                         "node_types": _TEXTS,
-                        "edge_types": _TEXTS,
-                        "direction": {"enum": ["out", "in", None]},
-                        "property": _TEXT,
-                        "comparison": {"enum": [*COMPARISONS, None]},
-                        "value": {"type": ["string", "number", "boolean", "null"]},
-                        "aggregate": {"enum": [*AGGREGATES, None]},
-                        "descending": {"type": ["boolean", "null"]},
                         "k": _NUMBER,
+                        **({} if is_paper else ours),
                     },
                     "required": ["op", "into"],
                     "additionalProperties": False,
@@ -197,15 +199,15 @@ def _schema(without: tuple[str, ...] = ()) -> dict[str, Any]:
             },
             "answer": {"type": "string"},
             "version": _NUMBER,
-            **({} if without else {"give": {"enum": [*get_args(Given), None]}}),
+            **({} if is_paper else {"give": {"enum": [*get_args(Given), None]}}),
         },
         "required": ["steps", "answer"],
         "additionalProperties": False,
     }
 
 
-SCHEMA = _schema()
-PAPER_SCHEMA = _schema(BEYOND_PAPER)
+SCHEMA = _schema(KINDS)
+PAPER_SCHEMA = _schema(_PAPER_KINDS, is_paper=True)
 
 
 # A plan checked against the graph's schema before any of it runs: near forms are taken, impossible steps reported.
@@ -331,7 +333,7 @@ class _Checker:
         if isinstance(step, CypherStep):
             if not self._offers_cypher:
                 raise Refused("plan", "there is no cypher here: use match, intersect, filter and order")
-            Cypher(self._graph).check(step.query)
+            Cypher(self._graph).check(step.query, {name: [] for name in reads(step)})
             return step, None
         if isinstance(step, MatchStep):
             edges, types = self._edge_types(step.edge_types), self._node_types(step.node_types)

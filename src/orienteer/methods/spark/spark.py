@@ -4,22 +4,7 @@ Paper: SAGE (004), section 2.2.A and appendix H; table 4: one call, one iteratio
 examples, and the plan alternates candidates by search with steps along typed edges. If it gives nothing, a search
 with the question's own words answers (BM25 + cosine).
 
-Defaults that are not the paper's; `faithful=True` turns 1 to 5 off:
-1. An invalid plan is sent back once with what is wrong. The paper has one call and no loop (section 3.2, C.7).
-2. A few values of nodes stand in the prompt if `samples` allows it.
-3. Plain search fills the ranking up behind what the plan found (`fill`).
-4. A plan may unite sets, take one away from another, and ask for a number, or for yes or no.
-5. A search by words takes all nodes of just that name first, and the result has the number of nodes that was found.
-
-Deviations:
-6. The plan is data of ten operations, one of which is a read-only Cypher statement. The paper's plan is Cypher; its
-   code runs generated Python, which could do anything that its process may.
-7. A set of the plan cannot stand in a Cypher statement: `intersect` brings the two together.
-8. Without vectors a vector search is one by words. The 0.6 and 0.4 of the fallback are ours to choose: see `hybrid`.
-9. A plan that puts its answer in order keeps that order; else the answer is ranked against the question, however many
-   nodes it has. The paper's code ranks answers of 10 to 499 and drops larger ones.
-10. Near forms of types and properties are read as they are meant, an edge in the wrong direction is turned; notes tell.
-11. The prompt is our own.
+`SparkConfig` lists what deviates from it.
 
 Nothing here looks at gold, and nothing runs again because of a poor score, as in the paper's evaluation code.
 """
@@ -28,15 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.errors import BadOption, QueryStopped
 from orienteer.graph.store import Graph
-from orienteer.index.searchers import Mode
+from orienteer.index.searchers import PAPER_WEIGHT, Mode
 from orienteer.methods.spark.examples import PlanPrompt, examples_of, prompt_for
 from orienteer.methods.spark.execution import Execution
 from orienteer.methods.spark.plan import PAPER_SCHEMA, SCHEMA, CheckedPlan, PlanFault, SparkPlan, check
@@ -60,6 +45,24 @@ _LONGEST_STEP = 600.0  # seconds
 class SparkConfig(Options):
     """SPARK's settings."""
 
+    deviations = (
+        "The plan is a JSON object of up to 16 named steps, a vector search or a read-only Cypher statement each. In "
+        "a statement `$NAME` is the list of the ids that an earlier step found. No code is run.",
+        "The prompt is in our own words, the same for every graph, with labels and the formats of properties; the "
+        "paper's three are written by hand, with hints. Beyond `prompt_tokens` types are only counted.",
+        "Up to four Cypher examples are made from the graph, run, and shown each with a question. Words such as "
+        "`<name of a city>` stand for values, as the planner sees no node (ethical statement); the paper's have some.",
+        "Texts of nodes are not in Cypher, where the paper's examples search abstracts and descriptions: vector "
+        "searches read them. Without vectors these, the fallback and the ranking are by words. Vectors are compared "
+        "without HNSW, and a search has at most 100 nodes.",
+        "An answer in an order of the plan keeps it; else it is ranked by 0.6 BM25 and 0.4 cosine, however many nodes "
+        "it has. The paper is silent; its code ranks 10 to 499 and drops more.",
+        "Near forms of node types in a vector search are read as they are meant. A step may take 10 seconds and leave "
+        "100,000 nodes, a statement read 10,000 rows. A step that is refused or finds nothing ends the plan.",
+        "The paper gives no temperature and no seed; here it is 0, as in its code, and seeds are recorded.",
+        "`ask` writes an answer from the ranking in one more call; `search` and `ask --no-answer` do not.",
+    )
+
     temperature: float = 0.0
     """Temperature of the call; 0 in the paper's code."""
     mode: Mode = "auto"
@@ -77,19 +80,21 @@ class SparkConfig(Options):
     fill: bool = True
     """Let plain search fill the ranking up to `k` behind what the plan has found."""
     faithful: bool = False
-    """The paper's course: an invalid plan is not repaired, no values are shown, nothing is filled up."""
+    """The paper's course: vector searches and Cypher alone, one call, no values, nothing filled up, 0.6 BM25."""
 
     _check_mode = field_validator("mode")(checked_mode_or_auto)
 
-    @property
-    def shows_values(self) -> bool:
-        """Whether the prompt may contain values of nodes."""
-        return self.samples and not self.faithful
+    @model_validator(mode="after")
+    def _check_cypher(self) -> Self:
+        if self.faithful and not self.cypher:
+            raise BadOption("the paper's plan is in Cypher: leave out cypher=false, or faithful")
+        return self
 
     def workflow(self, graph: Graph) -> WorkflowConfig:
         """Return the part that every method with a fixed course has, the mode settled for a graph."""
         has_vectors = graph.arrays.searcher.has_vectors
-        mode: Mode = self.mode if self.mode != "auto" else "hybrid" if has_vectors else "lexical"
+        hybrid = f"hybrid:{PAPER_WEIGHT}" if self.faithful else "hybrid"
+        mode: Mode = self.mode if self.mode != "auto" else hybrid if has_vectors else "lexical"
         return WorkflowConfig(temperature=self.temperature, mode=mode)
 
 
@@ -154,7 +159,7 @@ class Spark:
             self._graph,
             examples_of(self._graph, offers_cypher=self.config.cypher, faithful=self.config.faithful),
             tokens=self.config.prompt_tokens,
-            samples=self.config.shows_values,
+            samples=self.config.samples and not self.config.faithful,
             has_vectors=self._graph.arrays.searcher.has_vectors,
             offers_cypher=self.config.cypher,
             faithful=self.config.faithful,
@@ -171,7 +176,8 @@ class Spark:
 
         values = {**self._prompt._asdict(), "question": workflow.question.text}
         schema = PAPER_SCHEMA if self.config.faithful else SCHEMA
-        reply = workflow.ask_for("spark", schema, faults, not self.config.faithful, **values)
+        name = "spark-faithful" if self.config.faithful else "spark"
+        reply = workflow.ask_for(name, schema, faults, not self.config.faithful, **values)
         if reply is None:
             self._blame(workflow, (PlanFault("plan", "the model's reply is no plan"),))
             return None
@@ -194,7 +200,6 @@ class Spark:
             seconds=self.config.seconds,
             has_vectors=self._graph.arrays.searcher.has_vectors,
             cut=self.config.cut,
-            names_first=not self.config.faithful,
         )
         outcome = execution.run(plan)
         workflow.set_joins += outcome.set_joins

@@ -228,6 +228,10 @@ def methods(
         out.print(f"{method.name}: {method.summary} ({needs}{papers})")
         out.print()
         answering.option_table(out, schema)
+        if deviations := _deviations(method):
+            out.print("\nwhat deviates from the paper even with faithful=true:")
+        for number, deviation in enumerate(deviations, 1):
+            out.print(f"{number}. {deviation}")
         return
     installed = cards(lambda error: out.note(f"note: left out: {error}")) if all_methods else CORE
     if out.as_json:
@@ -245,7 +249,13 @@ def methods(
 
 
 def _facts(method: MethodCard) -> dict[str, object]:
-    return {name: getattr(method, name) for name in ("name", "needs_model", "summary", "paper")}
+    facts = {name: getattr(method, name) for name in ("name", "needs_model", "summary", "paper")}
+    return {**facts, "deviations": _deviations(method)}
+
+
+def _deviations(method: MethodCard) -> tuple[str, ...]:
+    config = method.config_class()
+    return () if config is None else config.deviations
 
 
 def _listen(

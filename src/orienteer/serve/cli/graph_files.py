@@ -83,6 +83,13 @@ class TableFlags:
             "--explode", metavar="COL=EDGE_TYPE", help="Turn the members of a list column into nodes and edges."
         ),
     ] = None
+    text_from: Annotated[
+        str, typer.Option(metavar="COL,...", help="The columns that are the text of nodes, by which search ranks them.")
+    ] = ""
+    text: Annotated[
+        Literal["documents", "tables"] | None,
+        typer.Option(metavar="documents|tables", help="STaRK: reviews in its own documents, or as tables beside them."),
+    ] = None
     language: Annotated[
         str,
         typer.Option("--language", metavar="L", help="The preferred language of names and texts in RDF: en, de, ..."),
@@ -108,6 +115,8 @@ class TableFlags:
             labels=self.labels,
             private=tuple(self.private or ()),
             explode=pairs_of(self.explode or (), form="--explode COL=EDGE_TYPE"),
+            text_from=tuple(filter(None, map(str.strip, self.text_from.split(",")))),
+            text=self.text or "",
             language=self.language,
             split=self.split,
         )

@@ -20,7 +20,7 @@ from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.layouts import KnownSource, layouts_of, refuse_untaken
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
 from orienteer.ingest.tables.plan import Table, asks, table_of
-from orienteer.ingest.tables.values import identifier, number, plain, text_of
+from orienteer.ingest.tables.values import cell_text, identifier, number, plain
 from orienteer.records import JsonValue
 
 TEXTS = (
@@ -57,7 +57,7 @@ def documents(file: File, title: str, config: BuildConfig, *, drop: Drop) -> Ite
         roles = roles if _holds_texts(table, roles.text) else None  # a price list has articles too
     if roles is None or (config.tables == "auto" and asks(table)):
         rows = _rows(table, config, drop)
-        grid = Grid(table.columns, (tuple(map(_text, row.values())) for row in rows), Place())
+        grid = Grid(table.columns, (tuple(map(cell_text, row.values())) for row in rows), Place())
         yield Document(file.name, title, [grid], file.name, (file.path.name,), has_title=False)
         return
     is_corpus = table.is_corpus
@@ -68,7 +68,7 @@ def documents(file: File, title: str, config: BuildConfig, *, drop: Drop) -> Ite
 def _holds_texts(table: Table, column: str) -> bool:
     """Return whether a column holds texts, by its first rows: several words in one of ten at the least."""
     batch = next(iter(table.batches(rows=_SAMPLE, drop=lambda reason, line, value: None)), None)
-    values = [_text(value) for value in batch.columns.get(column, ())] if batch is not None else []
+    values = [cell_text(value) for value in batch.columns.get(column, ())] if batch is not None else []
     return not values or 10 * sum(len(value.split()) >= _LEAST_WORDS for value in values) >= len(values)
 
 
@@ -108,8 +108,8 @@ def _row(
     file: File, row: Mapping[str, Any], roles: ColumnRoles, place: int, *, is_corpus: bool, is_text: bool
 ) -> Document:  # Any: whatever a file format can hold
     row_id = identifier(row[roles.id]).strip() if roles.id is not None else str(place)
-    title = _text(row[roles.title]).strip() if roles.title is not None else ""
-    text = _text(row[roles.text])
+    title = cell_text(row[roles.title]).strip() if roles.title is not None else ""
+    text = cell_text(row[roles.text])
     properties: dict[str, JsonValue] = {"row": place + 1}
     for name, value in row.items():
         cell = plain(value)
@@ -128,13 +128,6 @@ def _row(
         is_row=True,
         has_title=bool(title),
     )
-
-
-def _text(value: Any) -> str:  # Any: whatever a file format can hold
-    if isinstance(value, str):
-        return value
-    cell = plain(value)
-    return "" if cell is None else text_of(cell)
 
 
 def recognize(sources: Sequence[Path], split: str = "") -> KnownSource | None:

@@ -77,6 +77,6 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
         return None
     if others:
         raise BadInput(f"{files[0]} is RDF and {others[0]} is not: import them one at a time")
-    if columns.explode:
-        raise BadOption("--explode has no meaning for RDF, whose lists are edges already: leave it out")
+    if columns.explode or columns.text_from:
+        raise BadOption("--explode and --text-from have no meaning for RDF, which has no columns: leave them out")
     return RdfFiles(tuple(files), PredicateRoles(columns), tally, language)

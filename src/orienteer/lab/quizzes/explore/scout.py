@@ -11,6 +11,7 @@ Ours as well:
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -111,7 +112,7 @@ class Scout:
         )
         assert code is not None
         ending = ByReport(max_calls=config.max_calls)
-        agent = Agent(model, toolbox, ending, context_tokens=None)
+        agent = Agent(model, toolbox, ending, context_tokens=sys.maxsize)  # what the model is known to hold, no less
         dialect = DIALECT if code.tier == "monty" else ""
         environment = {**self._environment, "calls": config.max_calls, "dialect": dialect}
         begun = _opening(model, order, run, "quiz-explore", environment, in_words(graph, order), config.temperature)
