@@ -96,7 +96,7 @@ class Reproduction:
         self._once(
             graph.with_suffix(".json"), content().form.get(form, content().data[place["data"]].made), place, graph
         )
-        if self.row.embedded and form not in ("alike", "reviews"):
+        if self.row.embedded and form not in ("alike", "tables", "reviews"):
             self._once(graph.with_suffix(".embedded"), ["embed {target} {embedder}"], place, graph)
         return graph
 
