@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import pytest
 
@@ -24,6 +25,7 @@ from orienteer.lab.evaluation import (
     judge_run,
     mean_interval,
     published_rows,
+    published_tables,
     score_runs,
     value_order,
 )
@@ -351,20 +353,55 @@ def test_evidence_curves(tmp_path):
 
 def test_published_rows_stand_beside_the_right_data_set(tmp_path):
     def of(**named):
-        return {row.method: row for row in published_rows(make_run(tmp_path, **named).manifest)}
+        rows = published_rows(make_run(tmp_path, **named).manifest)
+        return {(row.method, row.published.partition(" (")[0]): row for row in rows}
 
     prime = of(dataset="stark", graph="stark-prime")
-    assert {"qa-gnn", "avatar", "mfar", "mor", "graphflow", "grasp"} <= set(prime)
-    assert prime["mor"].measures["Hit@1"].mean == 0.364
-    assert prime["mor"].measures["Hit@1"].low is None
-    assert "Hit@5" not in prime["mfar"].measures
-    assert of(dataset="stark", graph="g", candidates=("paper",))["grasp"].measures["Hit@1"].mean == 0.828
+    assert {"qa-gnn", "avatar", "mfar", "mor", "graphflow", "grasp", "kar", "spark", "bm25", "dpr"} <= {
+        method for method, _ in prime
+    }
+    assert prime["mor", "SAGE"].measures["Hit@1"].mean == 0.364
+    assert prime["mor", "SAGE"].measures["Hit@1"].low is None
+    assert prime["mor", "ARK"].measures["Hit@1"].mean == 0.3641
+    assert "Hit@5" not in prime["mfar", "ARK"].measures
+    assert prime["ark (GPT-4.1)", "ARK"].measures["Hit@5"].mean == 0.6957  # of table 5, beside table 1's
+    mag = of(dataset="stark", graph="g", candidates=("paper",))
+    assert mag["grasp", "GRASP, arXiv 2605.30237"].measures["Hit@1"].mean == 0.828
+    human = of(dataset="stark", graph="stark-amazon", split="human")
+    assert human["spark", "SAGE"].measures["Recall@20"].mean == 0.3356
+    assert {row.split for row in human.values()} == {"human"}
     assert of(dataset="jsonl", graph="prime") == of(dataset="stark", graph="g") == {}
     healthcare = of(dataset="grbench", graph="hetionet", where=("domain=biomedical", "edges_complete=true"))
-    small = healthcare["graphscout (4B, trained)"]
+    small = healthcare["graphscout (4B, trained)", "GraphScout"]
     assert {name: measure.mean for name, measure in small.measures.items()} == {"QwenScore": 0.819, "F1": 0.855}
     assert of(dataset="grbench", graph="g") == of(dataset="grbench", graph="g", where=("domain=dblp",)) == {}
     assert of(dataset="grbench", graph="g", where=("domain=legal", "domain=amazon")) == {}
+    assert of(dataset="hotpotqa", graph="kb")["graphsearch:path", "GraphSearch"].measures["SubEM"].mean == 0.82
+    assert of(dataset="hypergraphrag", graph="legal")["hyper", "GraphSearch"].measures["A-Score"].mean == 8.18
+
+
+def test_the_six_academic_graphs_together_have_the_academic_column(tmp_path):
+    graphs = ("dblp", "Biology", "Chemistry", "Materials_Science", "Medicine", "Physics")
+    manifests = [
+        make_run(tmp_path, dataset="grbench", graph="g", where=(f"domain={name}",)).manifest for name in graphs
+    ]
+    rows = {row.method: row for row in published_rows(*manifests)}
+    assert rows["graphscout (4B, trained)"].measures["F1"].mean == 0.739
+    assert rows["graph-counselor (DeepSeek-Chat)"].measures["QwenScore"].mean == 0.657
+    assert not published_rows(*manifests[:5])
+
+
+def test_every_published_table_says_where_it_is_and_how_it_was_read():
+    tables = published_tables()
+    assert len({table.id for table in tables}) == len(tables)
+    for table in tables:
+        assert re.search(r"paper 00[1-4]\), (table|section)|arXiv \d{4}\.\d{5}|its repository", table.source), (
+            table.source
+        )
+        assert table.read in set("SAEVM")
+        assert all(len(row) == 1 + len(table.columns) for row in table.rows)
+        assert len({label for label, *_ in table.rows}) == len(table.rows)
+        assert any(table.figures.values())
 
 
 def test_every_published_figure_is_a_share_of_the_test_split():

@@ -28,6 +28,11 @@ COMMANDS = {
         "eval report": "Write a report on runs as one HTML page: figures, plots, every question with its trajectory.",
         "eval judge": "Let a model judge the answers of a run; no answer is judged twice.",
     },
+    "orienteer.lab.cli.reproduce": {
+        "reproduce": (
+            "Make a table or a figure of the papers again: data, methods, measures, the published figures beside ours."
+        ),
+    },
     "orienteer.lab.cli.quiz": {
         "questions": "Generate questions with complete gold answers from a graph; no model is used unless named here.",
         "quiz": "Generate questions balanced by answer type, pattern and difficulty, each proved by a query.",

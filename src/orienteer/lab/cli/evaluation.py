@@ -37,7 +37,8 @@ from orienteer.serve.cli.output import Output
 if TYPE_CHECKING:
     from orienteer.lab.evaluation.running.runner import Progress, RunConfig
     from orienteer.lab.evaluation.running.runs import StoredRun
-    from orienteer.lab.evaluation.scores.table import Estimate, Published, Row
+    from orienteer.lab.evaluation.scores.published import Published
+    from orienteer.lab.evaluation.scores.table import Estimate, Row
     from orienteer.records import Usage
 
 
@@ -157,7 +158,7 @@ def fuse(
         raise UsageError(f"the graph {run.manifest.graph} of this run is not here: name it with --graph")
     values = axes([f"fusion={fusion}", *([f"agents={agents}"] if agents is not None else [])])
     numbers = count(1)
-    with _resumable(out, target), file_trouble("check the path, its permissions and the space left"):
+    with resumable(out, target), file_trouble("check the path, its permissions and the space left"):
         left_out = fuse(run, opened, target, values, lambda _: out.progress("results", next(numbers)))
     if left_out:
         out.note(f"left out, with no agents of its own for these: {', '.join(left_out)}")
@@ -197,7 +198,7 @@ def show(
     measure: Measures = None,
     by_measure: Leading = None,
     published: Annotated[
-        bool, typer.Option("--published", help="Add published figures of methods that need training.")
+        bool, typer.Option("--published", help="Add the published figures for these questions.")
     ] = False,
     is_together: Annotated[
         bool, typer.Option("--together", help="Take the runs as one: a row for each method over the questions of all.")
@@ -332,7 +333,7 @@ def judge(
     opened = configured.with_flags(server={"concurrency": workers, **configured.server}).open_model()
     evidence = gold_evidence(open_graph(graph, out)) if graph is not None else None
     numbers = count(1)
-    with _resumable(out, path), file_trouble("check the path and its permissions"):
+    with resumable(out, path), file_trouble("check the path and its permissions"):
         verdicts = judge_run(
             run,
             opened,
@@ -375,7 +376,7 @@ def _evaluate(
         for note in notes:
             out.note(f"note: {note}")
         with (
-            _resumable(out, run),
+            resumable(out, run),
             file_trouble("check the path, its permissions and the space left"),
             executor_at(flags.ray, configured) as executor,
         ):
@@ -426,11 +427,13 @@ def _show(
 ) -> None:
     """Print the table, and all notes on it that were not shown before."""
     from orienteer.lab.evaluation.scores.comparison import unlike
+    from orienteer.lab.evaluation.scores.published import published_rows
     from orienteer.lab.evaluation.scores.scorer import cut_short
-    from orienteer.lab.evaluation.scores.table import names_of, published_rows, score_runs
+    from orienteer.lab.evaluation.scores.table import names_of, score_runs
 
     table = score_runs(runs, measures=measures, by_measure=by_measure, by=by, is_together=is_together)
     papers = [paper for run in runs for paper in published_rows(run.manifest)] if published else []
+    papers = papers or list(published_rows(*(run.manifest for run in runs)) if published else ())
     papers = list({paper.model_dump_json(): paper for paper in papers}.values())
     if published and not papers:
         out.note("note: no published figures are known for these questions")
@@ -462,7 +465,7 @@ def _read(*paths: Path) -> list[StoredRun]:
 
 
 @contextmanager
-def _resumable(out: Output, path: Path) -> Iterator[None]:
+def resumable(out: Output, path: Path) -> Iterator[None]:
     """If this is interrupted, print that nothing is lost and how to continue."""
     try:
         yield
@@ -558,7 +561,7 @@ def print_table(out: Output, rows: Sequence[Row], published: Sequence[Published]
     # A narrow terminal has no room for times and work: they become a second table.
     blank = ["-"] * len(published)
     labels: list[Column] = [
-        ("method", [*(row.method for row in rows), *(f"{one.method} (published)" for one in published)])
+        ("method", [*(row.method for row in rows), *(f"{one.method} (published, {_paper(one)})" for one in published)])
     ]
     if len({row.run for row in rows}) > 1:
         labels.insert(0, ("run", [*(row.run for row in rows), *blank]))
@@ -585,6 +588,10 @@ def print_table(out: Output, rows: Sequence[Row], published: Sequence[Published]
         out.table(list(zip(*(cells for _, cells in part), strict=True)), header=[name for name, _ in part])
         if not is_fitting:
             out.print()
+
+
+def _paper(row: Published) -> str:
+    return row.published.partition(",")[0].partition(" (")[0]
 
 
 def _keys(mappings: Iterable[Mapping[str, object]]) -> list[str]:

@@ -50,7 +50,8 @@ __getattr__, __dir__, __all__ = face(
             "differences as paired_differences, EXACT as EXACT_PAIRS, holm as holm_corrected, mean_interval, "
             "mean_intervals, permutation_ps, questions_needed"
         ),
-        "scores.table": "published_rows, score_runs, STARK as STARK_GRAPHS, value_order",
+        "scores.published": "published_rows, published_tables, STARK as STARK_GRAPHS",
+        "scores.table": "score_runs, value_order",
         "scores.verdicts": "gold_forms, seal, verdict",
     },
 )

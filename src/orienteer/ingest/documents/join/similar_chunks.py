@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from orienteer.protocols import Embedder
 
 
+QUANTILES = (5, 25, 50, 75, 95)
+MOST_NAMES = 10  # of a part, from which on they are counted as one group
 _TOLD = {"table-table": ("topic", "description"), "table-chunk": ("summary", "summary")}
 """What a model wrote of tables that is measured beside the signals, and its name: tables 3, 17 and 19, figures 6 to 13.
 
@@ -243,10 +245,12 @@ def thresholds_of(pool: Candidates, config: BuildConfig) -> dict[str, float]:
 def figures_of(several: Sequence[KindPair], parts: Compared, config: BuildConfig) -> dict[str, Any]:  # Any: JSON
     """Return figures of the similarities over all candidates, as in SAGE's appendix, by pair of kinds.
 
-    `thresholds` are those of the edges; `percentiles` is table 5, `means` table 3, `correlations` tables 17 to 19.
+    `thresholds` are those of the edges; `percentiles` is table 5, `means` table 3, `correlations` tables 17 to 19, and
+    `quantiles` and `names`, how many parts have how many names, stand for the histograms of figures 5, 6, 8, 9, 11, 12.
     """
     pools = {kind_pair.name: kind_pair.pool for kind_pair in several}
-    count, tables = len(parts.about), len(parts.tables)
+    count, tables, counts = len(parts.about), len(parts.tables), parts.entities.lists.counts()
+    is_table = np.isin(np.arange(count), list(parts.tables))
     return {
         "candidates": {name: len(pool.pairs) for name, pool in pools.items()},
         "nodes": {"chunk": count - tables, "table": tables},
@@ -260,4 +264,16 @@ def figures_of(several: Sequence[KindPair], parts: Compared, config: BuildConfig
             for name, pool in pools.items()
         },
         "correlations": {name: correlations(pool) for name, pool in pools.items()},
+        "names": {
+            kind: dict(enumerate(np.bincount(counts[mask].clip(max=MOST_NAMES), minlength=MOST_NAMES + 1).tolist()))
+            for kind, mask in (("chunk", ~is_table), ("table", is_table))
+        },
+        "quantiles": {
+            name: {
+                key: dict(zip(QUANTILES, np.percentile(values, QUANTILES).round(4).tolist(), strict=True))
+                for key, values in pool.all.items()
+                if len(values)
+            }
+            for name, pool in pools.items()
+        },
     }

@@ -19,10 +19,10 @@ from orienteer.lab.evaluation.report.payload import HITS, TrajectoryPacker, has_
 from orienteer.lab.evaluation.running.runs import Line, RunManifest, StoredRun
 from orienteer.lab.evaluation.scores.comparison import kind_of
 from orienteer.lab.evaluation.scores.judge import CRITERIA, FULL_MARKS, SCORES, read_judgements
+from orienteer.lab.evaluation.scores.published import published_rows
 from orienteer.lab.evaluation.scores.table import (
     Estimate,
     Row,
-    published_rows,
     score_runs,
     tool_failures,
     value_order,

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.errors import BadOption, nearest
-from orienteer.lab.evaluation.running.runs import Line, RunManifest, StoredRun
+from orienteer.lab.evaluation.running.runs import Line, StoredRun
 from orienteer.lab.evaluation.scores.scorer import (
     LineScorer,
     default_measures,
@@ -228,59 +225,3 @@ def tool_failures(lines: Sequence[Line]) -> float | None:
     """Return the share of the models' tool calls that failed, unreadable ones included; None without tool calls."""
     calls = sum(line.work.tool_calls for line in lines)
     return sum(line.work.failed_calls for line in lines) / calls if calls else None
-
-
-STARK = ("amazon", "mag", "prime")
-_BY_CANDIDATES: dict[tuple[str, ...], str] = {
-    ("product",): "amazon",
-    ("paper",): "mag",
-}  # all nodes of PRIME may answer
-
-
-class Published(Record):
-    """A row from a paper."""
-
-    method: str
-    published: str
-    """The source of the figures."""
-    dataset: str
-    split: str
-    measures: dict[str, Estimate]
-    """Without intervals or n: none were printed. A figure that was not printed is left out."""
-    note: str = ""
-
-
-def published_rows(manifest: RunManifest) -> tuple[Published, ...]:
-    """Return the published rows for the data set of a run: STaRK's three and GRBench's domains have some.
-
-    STaRK's is known by the names of the data set and of the graph's folder, else by the node types that may answer; a
-    domain of GRBench by the conditions of the run, which has none of them if it is on several.
-    """
-    if manifest.dataset == "grbench":
-        pairs = (condition.partition("=") for condition in manifest.where)
-        domains = {value.strip() for name, _, value in pairs if name.strip() == "domain"}
-        benchmark, part, split = "grbench", domains.pop() if len(domains) == 1 else None, "all"
-    else:
-        benchmark, part, split = "stark", _stark_of(manifest), "test"
-    text = files("orienteer.lab.evaluation.scores").joinpath("published.toml").read_text(encoding="utf-8")
-    return tuple(
-        Published(
-            method=row["method"],
-            published=row["published"],
-            dataset=f"{benchmark} {part}",
-            split=split,
-            measures={name: Estimate(mean=mean, low=None, high=None, n=None) for name, mean in row[part].items()},
-            note=row.get("note", ""),
-        )
-        for row in tomllib.loads(text)[benchmark]
-        if part is not None and part in row
-    )
-
-
-def _stark_of(manifest: RunManifest) -> str | None:
-    """Return the knowledge base of STaRK that a run is on, None for any other data."""
-    words = re.findall("[a-z]+", f"{manifest.dataset} {manifest.graph}".casefold())
-    if "stark" not in words:
-        return None
-    names = [name for name in STARK if name in words] or [_BY_CANDIDATES.get(manifest.candidates or (), "")]
-    return names[0] if len(names) == 1 and names[0] else None

@@ -1,0 +1,108 @@
+"""The command that makes the papers' tables and figures again: reproduce."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orienteer.errors import UsageError
+from orienteer.lab.cli.evaluation import Seed, resumable
+from orienteer.page.svg import share
+from orienteer.serve.cli.arguments import BudgetFlags, ModelFlags, file_trouble
+from orienteer.serve.cli.output import Output
+
+
+def reproduce(
+    out: Output,
+    row: Annotated[str | None, typer.Argument(metavar="ID", help="A table or a figure: ark:table1.")] = None,
+    data: Annotated[
+        list[Path] | None, typer.Argument(metavar="DATA", help="The folders of the data sets, as they are published.")
+    ] = None,
+    target: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="For graphs and runs; unfinished ones are continued."),
+    ] = None,
+    is_listed: Annotated[
+        bool, typer.Option("--list", help="Print all tables and figures with their commands.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", help="Ask a random sample of N questions of each set.")
+    ] = None,
+    random_seed: Seed = 0,
+    judge: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The model that judges answers. Default: --model.")
+    ] = None,
+    student: Annotated[str | None, typer.Option(metavar="NAME", help="A trained model, named as --model is.")] = None,
+    embedder: Annotated[
+        str, typer.Option(metavar="NAME", help="What embeds the graphs: minilm, openai:NAME, or an ONNX model.")
+    ] = "minilm",
+    *,
+    model: ModelFlags,
+    budget: BudgetFlags,
+) -> None:
+    """Make a table or a figure of the papers again: data, methods, measures, the published figures beside ours."""
+    from orienteer.lab.reproduce.figures import Reproduction
+    from orienteer.lab.reproduce.rows import content, row_of
+
+    if is_listed:
+        parts = {"id", "shows", "reason"}
+        listed = [one.model_dump(include=parts) | {"command": one.command} for one in content().row]
+        cells = [(one.id, one.command or f"none: {one.reason}") for one in content().row]
+        out.show(listed, lambda: out.table(cells, header=("id", "command")))
+        return
+    if row is None or target is None:
+        raise UsageError("name a table or figure, its data and -o: orienteer reproduce ark:table1 STARK -o FOLDER")
+    asked, own = row_of(row), model.settings().model
+    names = {"model": own, "judge": judge or own, "student": student}
+    flags = {name: _flags(model=value, base_url=value and model.base_url) for name, value in names.items()}
+    flags |= {
+        "asked": _flags(limit=limit, random_seed=random_seed, **asdict(budget)),
+        "embedder": _flags(embedder=embedder),
+    }
+    flags |= {"quiz": f"{limit or 2000} {_flags(random_seed=random_seed)}"}
+    with resumable(out, target), file_trouble("check the path, its permissions and the space left"):
+        figures = Reproduction(asked, data or [], target, flags).figures()
+    ours: dict[str, dict[str, float]] = {}
+    for (label, column), value in figures.items():
+        ours.setdefault(label, {})[column] = value
+    table, printed = asked.published, asked.printed
+    columns = list(dict.fromkeys([*(table.columns if table else ()), *(column for _, column in figures)]))
+    facts = {"source": table.source if table else None, "columns": columns, "ours": ours, "published": printed}
+    lines = [
+        [label, *(_cell(ours.get(label, {}).get(name), printed.get(label, {}).get(name)) for name in columns)]
+        for label in dict.fromkeys([*printed, *ours])
+    ]
+    if out.as_json:
+        out.json({**asked.model_dump(include={"id", "shows", "differs"}), **facts})
+        return
+    out.print(f"{row}: {asked.shows}")
+    out.table(lines, header=("", *columns))
+    out.print(f"in brackets: {table.source}" if table else "the paper prints no figures")
+    if asked.differs:
+        out.print(f"what differs: {asked.differs}")
+
+
+def _flags(**values: object) -> str:
+    """Write flags for a command line; those without a value are left out."""
+    given = [(name.replace("_", "-"), str(value)) for name, value in values.items() if value is not None]
+    return " ".join(f"--{name} {shlex.quote(value)}" for name, value in given)
+
+
+def _cell(ours: float | None, published: float | None) -> str:
+    return f"{_figure(ours)} ({_figure(published)})" if published is not None else _figure(ours)
+
+
+def _figure(value: float | None) -> str:
+    """Write a count in full, a share or a mark with three digits, a small setting as it is; `-` for none."""
+    if value is None:
+        return "-"
+    if isinstance(value, int) or (value == int(value) and abs(value) > 1):
+        return f"{int(value):,}"
+    return share(value) if abs(value) >= 0.001 or not value else f"{value:g}"
+
+
+COMMANDS = {"reproduce": (reproduce, "reproduce ark:table1 STARK --model NAME -o FOLDER")}
