@@ -19,6 +19,7 @@ from orienteer.reading.query import (
     Valued,
     edges_of,
     is_of_anything,
+    joined_of,
     parts_of,
     sets_within,
     tells_of_other_edges,
@@ -299,11 +300,52 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     facts = context.lexicon.properties.get(total or "")  # none of a property of edges
     if facts is not None and not facts.is_measured:
         return f"{total} holds no numbers"
+    if (said := _untold_total(context, query)) is not None:
+        return f"{said!r} is not what would be told: ask for the average, or the total, of what"
+    if (name := _adjective(context, query)) is not None:
+        return f"{name!r} may say how things are, and name none: say `of {name}`, or what is said of them"
     if (word := _untold_end(context, query)) is not None:
         return f"{word!r} says that something ended, and the question asks nothing of when"
     return next(
         (why for nodes in sets_within(query) if (why := _doubt_of(context, relations, nodes)) is not None), None
     )
+
+
+def _untold_total(context: Context, query: ExactQuery) -> str | None:
+    """Return `on average` where a query tells none, and `in total` where it tells values, or ranks what is within."""
+    forms = {getattr(part, "form", None) for part in parts_of(query)}
+    bests = (nodes.best for nodes in sets_within(query) if nodes is not query.nodes and nodes.best is not None)
+    is_apart = (query.form == "value" and not query.nodes.named) or any(best.measure.property for best in bests)
+    for place in range(context.end):
+        last = context.end_of(place, "on average") if forms.isdisjoint(("average", "median")) else None
+        last = last or (context.end_of(place, "whole") if is_apart else None)
+        if last is not None:
+            return context.reading.surface(place, last)
+    return None
+
+
+def _adjective(context: Context, query: ExactQuery) -> str | None:
+    """Return a name right before a noun of what is had, where that is no name of it: "have no direct hyponyms".
+
+    In "no London suppliers" it is one: another edge than that of what they supply leads from them to London.
+    """
+    lexicon, subjects = context.lexicon, frozenset[int]().union(*(nodes.types for nodes in sets_within(query)))
+    used = {row for one in joined_of(query.nodes) for row in one.target.named}
+    for place, unit in ((place, unit) for place, units in context.units.names.items() for unit in units):
+        begin = place - 1
+        while context.at(begin) in WORDS["determiners"] | {"no"}:
+            begin -= 1
+        is_had = context.at(begin) in WORDS["having"] | WORDS["lacking"] or context.at(place - 1) in ("no", "any")
+        noun = context.at(unit.last)
+        if not is_had or used.isdisjoint(unit.rows) or noun.endswith("ed") or noun in ENGLISH.verb_of:
+            continue
+        kinds = {kind for one in context.units.types.get(unit.last, ()) for kind in one.types}
+        own = {int(lexicon.graph.arrays.node_types[row]) for row in unit.rows}
+        is_name = context.reading.is_written_as_name(place) or unit.last > place + 1
+        edges = (one.fit for one in context.units.edges.get(unit.last, ()) if noun not in WORDS["all prepositions"])
+        if own & subjects - kinds or (own & kinds and not is_name) if kinds else max(edges, default=0) > LIGHT_FIT:
+            return context.reading.surface(place, unit.last)
+    return None
 
 
 def _doubt_of(context: Context, relations: SchemaRelations, nodes: NodeSet) -> str | None:

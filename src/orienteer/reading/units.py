@@ -461,6 +461,10 @@ class PropertyWords:
                 is_own = behind in facts.name.casefold().split("_")
                 if behind in WORDS["general"] or (behind in WORDS["light"] and is_own):
                     yield PropertyUnit(last + 1, facts.name, cost)
+                texts = [word.text for word in reading.words[last:]]
+                unit = next((at for at, text in enumerate(texts) if text not in WORDS["measured in"]), len(texts))
+                if facts.unit is not None and UNITS.get("".join(texts[unit : unit + 1])) == UNITS[facts.unit]:
+                    yield PropertyUnit(last + unit + 1, facts.name, cost)  # "size in kB", of `size_kb`
 
     @cached_method(8_192)
     def _same(self, stem: str) -> frozenset[str]:
