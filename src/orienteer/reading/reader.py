@@ -49,7 +49,7 @@ from orienteer.reading.refusals import (
 from orienteer.reading.relations import SchemaRelations
 from orienteer.reading.rules import Context, Parse
 from orienteer.reading.texts import said_within
-from orienteer.reading.units import LIGHT_FIT, SURE_NAME, NameUnit, Units, ValueUnit
+from orienteer.reading.units import LIGHT_FIT, SURE_NAME, SYNONYM, NameUnit, Units, ValueUnit, name_words
 from orienteer.reading.vocabulary import ENGLISH, WORDS, QuestionWords, SchemaWords
 from orienteer.reading.wording import QueryWording
 from orienteer.records import Reading, Refusal, Sense
@@ -86,6 +86,7 @@ _ORDINAL = re.compile(
 """`second` before a superlative."""
 _AT_ANY_DEPTH = re.compile(rf"(?i),?\s*\b(?:{'|'.join(ENGLISH.phrases['at any depth'])})\b")
 _UN = re.compile(r"(?i)\bun(\w{4,})")
+_PLAIN = re.compile(r"\b(direct|(?:(?<=\bno )|(?<=\bany ))(?:recorded|registered|listed|documented)) (?=(\w+))")
 _MOST_WORDS = 60  # more are not read: rules call one another for every word, and nobody asks one thing at such length
 _MOST_CHARACTERS = 2_000
 _TOO_LONG = f"too long to be read exactly: {_MOST_WORDS} words are read"
@@ -225,6 +226,13 @@ class RulesReader:
         stem = self.lexicon.vocabulary.stem(match[1].casefold())
         is_told = any(facts.kind == "boolean" and facts.stems == (stem,) for facts in self.lexicon.properties.values())
         return f"non {match[1]}" if is_told else match[0]
+
+    def _unadorned(self, match: re.Match[str]) -> str:
+        """Return nothing for `direct`, `no recorded`, before a word for edges, each of which is so, if no more is meant."""
+        is_edge = [any(unit.fit > SYNONYM for unit in self.lexicon.edges_called(word)) for word in match.groups()]
+        is_value = bool(self.lexicon.graph.arrays.properties.names_with_value(match[1]))
+        is_told = is_value or any(match[1] in name_words(name) for name in self.lexicon.properties)
+        return match[0] if is_told or is_edge != [False, True] else ""
 
     def _meant(
         self, context: Context, parse: Parse[ExactQuery], people: frozenset[int], ordinals: list[str]
@@ -401,7 +409,7 @@ class RulesReader:
             return _Understood(None, refusal=unsupported(_TOO_LONG))
         for pattern, replacement in _SPELLED_OUT:
             text = pattern.sub(replacement, text)
-        text = _UN.sub(self._denied, _AT_ANY_DEPTH.sub("", text))
+        text = _PLAIN.sub(self._unadorned, _UN.sub(self._denied, _AT_ANY_DEPTH.sub("", text)))
         ordinals = _ORDINAL.findall(text)
         text = _ORDINAL.sub("", text) if len(ordinals) == 1 else text
         vocabulary = self.lexicon.vocabulary
