@@ -314,36 +314,35 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
 def _untold_total(context: Context, query: ExactQuery) -> str | None:
     """Return `on average` where a query tells none, and `in total` where it tells values, or ranks what is within."""
     forms = {getattr(part, "form", None) for part in parts_of(query)}
-    bests = (nodes.best for nodes in sets_within(query) if nodes is not query.nodes and nodes.best is not None)
-    is_apart = (query.form == "value" and not query.nodes.named) or any(best.measure.property for best in bests)
-    for place in range(context.end):
-        last = context.end_of(place, "on average") if forms.isdisjoint(("average", "median")) else None
-        last = last or (context.end_of(place, "whole") if is_apart else None)
-        if last is not None:
-            return context.reading.surface(place, last)
-    return None
+    bests = [nodes.best.measure.property for nodes in sets_within(query) if nodes.best and nodes is not query.nodes]
+    is_apart = (query.form == "value" and not query.nodes.named) or any(bests)
+    untold = {"on average": forms.isdisjoint(("average", "median")), "whole": is_apart}
+    said = (
+        (at, last) for key in untold if untold[key] for at in range(context.end) for last in context.ends_of(at, key)
+    )
+    return next((context.reading.surface(*span) for span in said), None)
 
 
 def _adjective(context: Context, query: ExactQuery) -> str | None:
     """Return a name right before a noun of what is had, where that is no name of it: "have no direct hyponyms".
 
-    In "no London suppliers" it is one: another edge than that of what they supply leads from them to London.
+    "No London suppliers" names one: another edge than that of what they supply leads from them to London.
     """
-    lexicon, subjects = context.lexicon, frozenset[int]().union(*(nodes.types for nodes in sets_within(query)))
+    node_types, units = context.lexicon.graph.arrays.node_types, context.units
+    subjects = {kind for nodes in sets_within(query) for kind in nodes.types}
     used = {row for one in joined_of(query.nodes) for row in one.target.named}
-    for place, unit in ((place, unit) for place, units in context.units.names.items() for unit in units):
-        begin = place - 1
-        while context.at(begin) in WORDS["determiners"] | {"no"}:
-            begin -= 1
-        is_had = context.at(begin) in WORDS["having"] | WORDS["lacking"] or context.at(place - 1) in ("no", "any")
-        noun = context.at(unit.last)
-        if not is_had or used.isdisjoint(unit.rows) or noun.endswith("ed") or noun in ENGLISH.verb_of:
+    for place, unit in ((at, unit) for at, own in units.names.items() for unit in own if used & set(unit.rows)):
+        before, noun = place - 1, context.at(unit.last)
+        while context.at(before) in WORDS["determiners"] | {"no"}:
+            before -= 1
+        is_had = context.at(before) in WORDS["having"] | WORDS["lacking"] or context.at(place - 1) in ("no", "any")
+        if not is_had or noun.endswith("ed") or noun in ENGLISH.verb_of.keys() | WORDS["all prepositions"]:
             continue
-        kinds = {kind for one in context.units.types.get(unit.last, ()) for kind in one.types}
-        own = {int(lexicon.graph.arrays.node_types[row]) for row in unit.rows}
+        kinds = {kind for one in units.types.get(unit.last, ()) for kind in one.types}
+        own = {int(node_types[row]) for row in unit.rows}
         is_name = context.reading.is_written_as_name(place) or unit.last > place + 1
-        edges = (one.fit for one in context.units.edges.get(unit.last, ()) if noun not in WORDS["all prepositions"])
-        if own & subjects - kinds or (own & kinds and not is_name) if kinds else max(edges, default=0) > LIGHT_FIT:
+        is_edge = any(one.fit > LIGHT_FIT for one in units.edges.get(unit.last, ()))
+        if own & subjects - kinds or (own & kinds and not is_name) if kinds else is_edge:
             return context.reading.surface(place, unit.last)
     return None
 

@@ -415,6 +415,12 @@ class PropertyWords:
                 facts = self.facts[unit.property]
                 if facts.kind == "boolean" and texts[place : unit.last] == facts.name.casefold().split("_"):
                     units[place].append(unit)
+        for own in units:
+            for unit in tuple(own):  # "size in kB", of `size_kb`
+                behind = [at for at in range(unit.last, len(texts)) if texts[at] not in WORDS["measured in"]][:1]
+                told = self.facts[unit.property].unit
+                if told is not None and any(UNITS.get(texts[at]) == UNITS[told] for at in behind):
+                    own.append(unit._replace(last=behind[0] + 1))
         return units
 
     def _decided(self, units: list[PropertyUnit]) -> list[PropertyUnit]:
@@ -461,10 +467,6 @@ class PropertyWords:
                 is_own = behind in facts.name.casefold().split("_")
                 if behind in WORDS["general"] or (behind in WORDS["light"] and is_own):
                     yield PropertyUnit(last + 1, facts.name, cost)
-                texts = [word.text for word in reading.words[last:]]
-                unit = next((at for at, text in enumerate(texts) if text not in WORDS["measured in"]), len(texts))
-                if facts.unit is not None and UNITS.get("".join(texts[unit : unit + 1])) == UNITS[facts.unit]:
-                    yield PropertyUnit(last + unit + 1, facts.name, cost)  # "size in kB", of `size_kb`
 
     @cached_method(8_192)
     def _same(self, stem: str) -> frozenset[str]:
