@@ -227,11 +227,11 @@ class RulesReader:
         return f"non {match[1]}" if is_told else match[0]
 
     def _unadorned(self, match: re.Match[str]) -> str:
-        """Return nothing for `direct`, `no recorded`, before a word for edges, each of which is so."""
-        is_edge = [any(unit.fit > SYNONYM for unit in self.lexicon.edges_called(word)) for word in match.groups()]
+        """Return nothing for `direct`, `no recorded`, before what edges are called, each of which is so."""
+        fits = [max((unit.fit for unit in self.lexicon.edges_called(word)), default=0.0) for word in match.groups()]
         is_value = bool(self.lexicon.graph.arrays.properties.names_with_value(match[1]))
         is_told = is_value or any(match[1] in name_words(name) for name in self.lexicon.properties)
-        return match[0] if is_told or is_edge != [False, True] else ""
+        return match[0] if is_told or fits[0] > SYNONYM or fits[1] < 1 else ""
 
     def _meant(
         self, context: Context, parse: Parse[ExactQuery], people: frozenset[int], ordinals: list[str]
