@@ -20,7 +20,7 @@ from orienteer.query import plan
 from orienteer.query.budget import Budget
 from orienteer.query.proof import Leg, WalkedStep, Witness
 from orienteer.query.store import Store
-from orienteer.reading.line import parse
+from orienteer.reading.line import TOTALS, parse
 from orienteer.reading.query import (
     Among,
     Between,
@@ -147,7 +147,8 @@ class Answerer:
             notes = (*notes, f"{query.first} of the {len(outcome.rows):,} nodes that meet it")
             outcome = replace(outcome, rows=outcome.rows[: query.first])
             spoken = self._names(outcome.rows)
-        if spoken.answer is None and not notes and query.form not in ("list", "value", "path"):
+        is_of_none = not len(outcome.rows) and query.form in ("list", "value", *TOTALS)
+        if spoken.answer is None and not (notes or is_of_none) and query.form not in ("list", "value", "path"):
             notes = ("no node has a value to answer with",)
         if not len(outcome.rows) and query.form == "path":
             notes = (*notes, "no path of at most 8 edges joins them")
@@ -157,7 +158,7 @@ class Answerer:
                 f"no {query.measure.property} is known of {', '.join(lacking)}",
                 *self._texts(query, found),
             )
-        elif not len(outcome.rows) and query.form in ("list", "value"):
+        elif is_of_none:
             notes = (*notes, f"nothing in the graph meets all of it: {line}")
         is_ordered = query.nodes.best is not None or query.form == "path"
         return ExactAnswer(reading, None, outcome.rows, is_ordered, *spoken, notes)

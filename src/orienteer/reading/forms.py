@@ -11,7 +11,7 @@ from orienteer.reading.comparisons import adjective, compared_by, properties_of,
 from orienteer.reading.edges import EVENTS_COUNTED, EVENTS_PER
 from orienteer.reading.nouns import heads_at
 from orienteer.reading.properties import properties_named
-from orienteer.reading.query import Best, ExactQuery, Executor, Measure, NodeSet, Valued, joined_of
+from orienteer.reading.query import Best, ExactQuery, Executor, Joined, Measure, NodeSet, Valued, joined_of
 from orienteer.reading.relations import Voice, turned
 from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
 from orienteer.reading.units import LIGHT_FIT, KindVerb, PropertyFacts
@@ -168,6 +168,16 @@ def _total_measured(total: _Total, nodes: NodeSet, measured: Measure) -> ExactQu
     return ExactQuery(total, nodes, measured)
 
 
+def _mean_count(context: Context, some: NodeSet) -> ExactQuery | None:
+    """Return how many things each of several has on average: the subject of `do` is not named, and has no number."""
+    one = next(iter(some.conditions), None) if not WORDS["do"].isdisjoint(context.words) else None
+    if not isinstance(one, Joined) or one != Joined(one.kinds, replace(one.target, is_between=False)) or some.best:
+        return None
+    measure = Measure(kinds=turned(one.kinds), target=NodeSet(some.types))
+    is_plain = len(some.conditions) == 1 and bool(one.target.types) and not one.target.named
+    return ExactQuery("average", one.target, measure) if is_plain else None
+
+
 @part
 def in_unit(context: Context, place: int, facts: PropertyFacts) -> int:
     """Read `in m2`, of a property that is told in it, or nothing."""
@@ -188,6 +198,8 @@ rules(
         "['what is'] total -<of the> facts scope may_have in_unit nodes=same(scope) measured=measure_of",
         _total_measured,
     ),
+    Rule("on average, how many genes does a drug bind", "'on average' counting some over ~likely", _mean_count),
+    Rule("how many genes does a drug bind on average", "counting some 'on average' over", _mean_count),
     Rule("X's total mass", "['what is'] nodes [possessive] total measured", _total_measured),
     Rule(
         "the total quantity of X",

@@ -17,6 +17,7 @@ from orienteer.reading.query import NAME, TEXT, Executor, Measure
 from orienteer.reading.units import (
     LIGHT_FIT,
     LONGEST_VALUE,
+    SURE_NAME,
     SYNONYM,
     YEARS,
     ColumnUnit,
@@ -36,6 +37,7 @@ from orienteer.reading.units import (
 from orienteer.reading.vocabulary import ENGLISH, WORDS, Label, QuestionWords, SchemaWords
 from orienteer.retrieval.mentions import letter_likeness
 from orienteer.text.tokenizer import singulars
+from orienteer.text.units import UNITS
 
 _ID = re.compile(
     rf"(?i)(?P<sign>(?:\s+(?:{'|'.join(sorted(WORDS['before id']))})\b\.?)?\s*#?\s*)(?<=[\s#])"
@@ -236,6 +238,9 @@ class Lexicon:
             kept = [unit for unit in own if unit.last not in said or (place, unit.last) not in by_stem]
             kinds = {unit.last for unit in units.types[place] if unit.cost}  # "adverbs" are not the word "adverb"
             kept = [unit for unit in kept if not unit.cost or unit.last not in kinds]
+            if reading.words[place].text in UNITS and place and reading.words[place - 1].text == "in":
+                measured = {unit.last for several in units.properties.values() for unit in several}  # "size in kB"
+                kept = [unit for unit in kept if unit.cost < SURE_NAME and measured.isdisjoint((place - 1, place + 1))]
             # in "Kellmouth Town", a club, no town of Kellmouth is meant
             units.names[place] = [
                 self._apposed(reading, units, place, unit)

@@ -23,7 +23,6 @@ from orienteer.reading.nesting import Nesting
 from orienteer.reading.nouns import people_of
 from orienteer.reading.query import (
     Among,
-    Between,
     Condition,
     Either,
     ExactQuery,
@@ -49,7 +48,7 @@ from orienteer.reading.refusals import (
 from orienteer.reading.relations import SchemaRelations
 from orienteer.reading.rules import Context, Parse
 from orienteer.reading.texts import said_within
-from orienteer.reading.units import LIGHT_FIT, SURE_NAME, NameUnit, Units, ValueUnit
+from orienteer.reading.units import LIGHT_FIT, SURE_NAME, SYNONYM, NameUnit, Units, ValueUnit, name_words
 from orienteer.reading.vocabulary import ENGLISH, WORDS, QuestionWords, SchemaWords
 from orienteer.reading.wording import QueryWording
 from orienteer.records import Reading, Refusal, Sense
@@ -86,6 +85,7 @@ _ORDINAL = re.compile(
 """`second` before a superlative."""
 _AT_ANY_DEPTH = re.compile(rf"(?i),?\s*\b(?:{'|'.join(ENGLISH.phrases['at any depth'])})\b")
 _UN = re.compile(r"(?i)\bun(\w{4,})")
+_PLAIN = re.compile(r"\b(direct|(?:(?<=\bno )|(?<=\bany ))(?:recorded|registered|listed|documented)) (?=(\w+))")
 _MOST_WORDS = 60  # more are not read: rules call one another for every word, and nobody asks one thing at such length
 _MOST_CHARACTERS = 2_000
 _TOO_LONG = f"too long to be read exactly: {_MOST_WORDS} words are read"
@@ -225,6 +225,13 @@ class RulesReader:
         stem = self.lexicon.vocabulary.stem(match[1].casefold())
         is_told = any(facts.kind == "boolean" and facts.stems == (stem,) for facts in self.lexicon.properties.values())
         return f"non {match[1]}" if is_told else match[0]
+
+    def _unadorned(self, match: re.Match[str]) -> str:
+        """Return nothing for `direct`, `no recorded`, before what edges are called, each of which is so."""
+        fits = [max((unit.fit for unit in self.lexicon.edges_called(word)), default=0.0) for word in match.groups()]
+        is_value = bool(self.lexicon.graph.arrays.properties.names_with_value(match[1]))
+        is_told = is_value or any(match[1] in name_words(name) for name in self.lexicon.properties)
+        return match[0] if is_told or fits[0] > SYNONYM or fits[1] < 1 else ""
 
     def _meant(
         self, context: Context, parse: Parse[ExactQuery], people: frozenset[int], ordinals: list[str]
@@ -401,7 +408,7 @@ class RulesReader:
             return _Understood(None, refusal=unsupported(_TOO_LONG))
         for pattern, replacement in _SPELLED_OUT:
             text = pattern.sub(replacement, text)
-        text = _UN.sub(self._denied, _AT_ANY_DEPTH.sub("", text))
+        text = _PLAIN.sub(self._unadorned, _UN.sub(self._denied, _AT_ANY_DEPTH.sub("", text)))
         ordinals = _ORDINAL.findall(text)
         text = _ORDINAL.sub("", text) if len(ordinals) == 1 else text
         vocabulary = self.lexicon.vocabulary
@@ -506,7 +513,7 @@ def _inside(name: str) -> str:
 
 def _respelled(read: _Understood) -> Iterator[str]:
     """Yield what was read otherwise than it is written, where it is used."""
-    named = set() if read.query is None else set(named_rows(read.query.nodes))
+    named = _rows_of(read.query)
     for phrase in read.respelled:
         if any(candidate.row in named for candidate in phrase.candidates):
             yield f"read {phrase.phrase!r} as {phrase.read_as!r}"
@@ -633,7 +640,7 @@ def _but_others(context: Context, query: ExactQuery) -> ExactQuery | None:
     if any(context.at(place - 1) in ("no", "nobody", "nothing", "none", "one") for place in places):
         nodes = _of_no_others(query.nodes)
         return None if nodes is None else replace(query, nodes=nodes)
-    rows = tuple(sorted(set(named_rows(query.nodes)))) if is_asked and query.form in ("list", "count") else ()
+    rows = tuple(sorted(_rows_of(query.nodes))) if is_asked and query.form in ("list", "count") else ()
     if is_asked and not rows and query.form in ("list", "count") and not _leaves_out(query.nodes):
         return None  # doctors in "other wards": other than what?
     return replace(query, nodes=query.nodes.that(Among(rows, negated=True))) if rows else query
@@ -655,15 +662,9 @@ def _of_no_others(nodes: NodeSet) -> NodeSet | None:
     return replace(nodes, conditions=conditions) if is_only or conditions != nodes.conditions else None
 
 
-def named_rows(nodes: NodeSet) -> Iterator[int]:
-    """Yield the rows of all nodes that a set names, at any depth."""
-    for rows in _named_together(nodes):
-        yield from rows
-
-
-def _rows_of(query: ExactQuery | None) -> set[int]:
-    """Return the rows of all nodes that a query names."""
-    return set() if query is None else {*named_rows(query.nodes), *named_rows(query.other or NodeSet())}
+def _rows_of(said: object) -> set[int]:
+    """Return the rows of all nodes that a query, or a part of one, names."""
+    return {row for one in parts_of(said) if isinstance(one, Among) and not one.negated for row in one.rows}
 
 
 def _sets_around(nodes: NodeSet, rows: set[int]) -> Iterator[NodeSet]:
@@ -673,17 +674,3 @@ def _sets_around(nodes: NodeSet, rows: set[int]) -> Iterator[NodeSet]:
             if rows.intersection(condition.target.named):
                 yield nodes
             yield from _sets_around(condition.target, rows)
-
-
-def _named_together(nodes: NodeSet) -> Iterator[tuple[int, ...]]:
-    """Yield the rows of nodes that are named by one phrase, at any depth."""
-    for condition in nodes.conditions:
-        if isinstance(condition, Among) and not condition.negated:
-            yield condition.rows
-        elif isinstance(condition, Joined):
-            yield from _named_together(condition.target)
-        elif isinstance(condition, Between):
-            yield from (*_named_together(condition.near), *_named_together(condition.far))
-        elif isinstance(condition, Either):
-            for option in condition.options:
-                yield from _named_together(NodeSet(conditions=option))

@@ -19,6 +19,7 @@ from orienteer.reading.query import (
     Valued,
     edges_of,
     is_of_anything,
+    joined_of,
     parts_of,
     sets_within,
     tells_of_other_edges,
@@ -299,11 +300,51 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     facts = context.lexicon.properties.get(total or "")  # none of a property of edges
     if facts is not None and not facts.is_measured:
         return f"{total} holds no numbers"
+    if (said := _untold_total(context, query)) is not None:
+        return f"{said!r} is not what would be told: ask for the average, or the total, of what"
+    if (name := _adjective(context, query)) is not None:
+        return f"{name!r} may say how things are, and name none: say `of {name}`, or what is said of them"
     if (word := _untold_end(context, query)) is not None:
         return f"{word!r} says that something ended, and the question asks nothing of when"
     return next(
         (why for nodes in sets_within(query) if (why := _doubt_of(context, relations, nodes)) is not None), None
     )
+
+
+def _untold_total(context: Context, query: ExactQuery) -> str | None:
+    """Return `on average` where a query tells none, and `in total` where it tells values, or ranks what is within."""
+    forms = {getattr(part, "form", None) for part in parts_of(query)}
+    bests = [nodes.best.measure.property for nodes in sets_within(query) if nodes.best and nodes is not query.nodes]
+    is_apart = (query.form == "value" and not query.nodes.named) or any(bests)
+    untold = {"on average": forms.isdisjoint(("average", "median")), "whole": is_apart}
+    said = (
+        (at, last) for key in untold if untold[key] for at in range(context.end) for last in context.ends_of(at, key)
+    )
+    return next((context.reading.surface(*span) for span in said), None)
+
+
+def _adjective(context: Context, query: ExactQuery) -> str | None:
+    """Return a name right before a noun of what is had, where that is no name of it: "have no direct hyponyms".
+
+    "No London suppliers" names one: another edge than that of what they supply leads from them to London.
+    """
+    node_types, units = context.lexicon.graph.arrays.node_types, context.units
+    subjects = {kind for nodes in sets_within(query) for kind in nodes.types}
+    used = {row for one in joined_of(query.nodes) for row in one.target.named}
+    for place, unit in ((at, unit) for at, own in units.names.items() for unit in own if used & set(unit.rows)):
+        before, noun = place - 1, context.at(unit.last)
+        while context.at(before) in WORDS["determiners"] | {"no"}:
+            before -= 1
+        is_had = context.at(before) in WORDS["having"] | WORDS["lacking"] or context.at(place - 1) in ("no", "any")
+        if not is_had or noun.endswith("ed") or noun in ENGLISH.verb_of.keys() | WORDS["all prepositions"]:
+            continue
+        kinds = {kind for one in units.types.get(unit.last, ()) for kind in one.types}
+        own = {int(node_types[row]) for row in unit.rows}
+        is_name = context.reading.is_written_as_name(place) or unit.last > place + 1
+        is_edge = any(one.fit > LIGHT_FIT for one in units.edges.get(unit.last, ()))
+        if own & subjects - kinds or (own & kinds and not is_name) if kinds else is_edge:
+            return context.reading.surface(place, unit.last)
+    return None
 
 
 def _doubt_of(context: Context, relations: SchemaRelations, nodes: NodeSet) -> str | None:

@@ -415,6 +415,12 @@ class PropertyWords:
                 facts = self.facts[unit.property]
                 if facts.kind == "boolean" and texts[place : unit.last] == facts.name.casefold().split("_"):
                     units[place].append(unit)
+        for own in units:
+            for unit in tuple(own):  # "size in kB", of `size_kb`
+                behind = [at for at in range(unit.last, len(texts)) if texts[at] not in WORDS["measured in"]][:1]
+                told = self.facts[unit.property].unit
+                if told is not None and any(UNITS.get(texts[at]) == UNITS[told] for at in behind):
+                    own.append(unit._replace(last=behind[0] + 1))
         return units
 
     def _decided(self, units: list[PropertyUnit]) -> list[PropertyUnit]:
