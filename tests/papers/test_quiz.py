@@ -317,7 +317,7 @@ def test_nodes_that_are_to_be_avoided_are_no_clues(languages, quiz):
 def test_what_is_avoided_is_named_or_answers_or_is_a_clue(languages, tmp_path, line, nodes):
     file = tmp_path / "test.jsonl"
     file.write_text(json.dumps({"id": "1", **line}) + "\n")
-    assert {node.partition(":")[2] for node in nodes_of_quiz(languages, file)} == nodes
+    assert {node.partition(":")[2] for node in nodes_of_quiz(languages, read_questions(file).examples)} == nodes
 
 
 def test_the_same_seed_gives_the_same_quiz_and_another_seed_another(languages, quiz):

@@ -82,20 +82,23 @@ def oracle(corpus):
                 f"{node.name}. {node.text}" if node.type == "chunk" else "; ".join(known["column_descriptions"])
             ),
             "entities": set(known["entities"]),
+            "told": vector(known["topic"]),
         }
 
-    def values(pairs, about, within):
+    def values(pairs, about, within, told=None):
         ends = [(fields(a), fields(b)) for a, b in pairs]
         found = {
             about: [a["about"] @ b["about"] for a, b in ends],
             within: [a["within"] @ b["within"] for a, b in ends],
             "entities": [len(a["entities"] & b["entities"]) for a, b in ends],
         }
+        if told is not None:
+            found[told] = [a["told"] @ b["told"] for a, b in ends]
         return {name: np.array(one, float).round(6) for name, one in found.items()}
 
     return {
         "chunk-chunk": values(list(combinations(chunks, 2)), "topic", "content"),
-        "table-table": values(list(combinations(tables, 2)), "title", "column"),
+        "table-table": values(list(combinations(tables, 2)), "title", "column", "description"),
         "table-chunk": values(list(product(tables, chunks)), "title", "column"),
     }
 
