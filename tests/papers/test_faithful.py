@@ -60,7 +60,7 @@ def turns(said):
 def recorded(name, graph):
     """Return the requests of the paper's form of a method to one question, as JSON."""
     if name == "graphsearch":
-        rejected = {"verdict": "Reject", "reason": "x"}
+        rejected = {"verdict": "Reject"}
         script = deep_search.faithful(verify=rejected, expand={"queries": ["When did plague come to Venice?"]})
         method, question, policy = "graphsearch:light", deep_search.QUESTION, deep_search.Script(script)
     else:
