@@ -54,8 +54,8 @@ class ArkConfig(Options):
         "`node_index` is a node's id or exact name. `node_type` and `edge_type` are lists, the sets of section 3.1; "
         "000's prompt has one node type. `size` is 5 by default (A.2); 000's prompt says 20.",
         "The papers show no reply. Here a node is a line of its edges, if it is a neighbour, id, name, type, and the "
-        "part of its text with the query's words, else its beginning, of at most 160 characters; without a query no "
-        "text is shown, and no tool reads the rest. Other replies are `No results.`, `Added.` and `Finished.`",
+        "part of its text with the query's rarer words, else its beginning, of at most 160 characters; without a query "
+        "no text is shown, and no tool reads one whole. Other replies are `No results.`, `Added.` and `Finished.`",
         "Names, aliases and texts are searched; properties are neither searched nor shown.",
         "A neighbourhood search drops none for lack of words, as the formula of 3.1 has it; 000's prompt speaks of a "
         "filter. Without a query, and at equal scores, the order is ours. Words are stemmed; k1 is 1.2, b 0.75.",
