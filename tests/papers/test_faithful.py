@@ -311,7 +311,7 @@ def test_graphscouts_code_keeps_its_names_and_its_errors_name_no_tool_that_is_no
     _, kept, refused = [observed.text for step in trajectory.steps for observed in step.observations]
     assert kept == "42"
     assert "'text'" in refused
-    assert refused.endswith("Cypher reads no texts: a search does.")
+    assert refused.endswith("Only a search reads texts.")
     assert all(request.chat.sampling.max_tokens is None for request in requests_of(trajectory))
 
 
