@@ -132,7 +132,7 @@ class Reader:
             "ground-relational": lambda user: {"triples": [{"s": self._grounded(user), "p": "", "o": "?x"}]},
             "draft": self._explained,
             "lean-verify": self._verdict,
-            "verify": lambda user: {"verdict": "Accept" if self._verdict(user)["accept"] else "Reject", "reason": ""},
+            "verify": lambda user: {"verdict": "Accept" if self._verdict(user)["accept"] else "Reject"},
             "lean-expand": lambda user: {"sub_queries": self._expanded(user)},
             "expand": lambda user: {"queries": [query["text"] for query in self._expanded(user, refers=False)]},
             "lean-conclude": lambda user: {**self._verdict(user), **self._answer(user)},

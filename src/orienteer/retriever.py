@@ -93,12 +93,9 @@ class Retriever:
         self._options = self._checked({**own, **{key: value for key, value in given.items() if key not in passed}})
         if self.method.slot == "seeds":
             self._choose_seeds()
-        inner, config = self.method.over, None if self.method.over is None else self.method.over.config_class()
-        self._inner_options: Mapping[str, Any] = {}
-        if inner is not None and config is not None:
-            self._inner_options = config.read(
-                {**by_method.get(inner.name, {}), **passed}, where=f"{inner.name}."
-            ).chosen
+        inner = self.method.over
+        of_inner = {} if inner is None else by_method.get(inner.name, {})
+        self._inner_options = self.method.options_below(self._options, {**of_inner, **passed})
         with self._damage_told():
             below = None if inner is None else inner.make(self.graph, model=self.model, options=self._inner_options)
             self._then = below if self.method.slot == "then" else None

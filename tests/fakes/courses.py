@@ -197,7 +197,7 @@ def searched(script: Mapping[str, Any]) -> Script:
     return {**said, **ANALYSIS}
 
 
-REJECTED = {"verdict": "Reject", "reason": "not enough"}
+REJECTED = {"verdict": "Reject"}
 LEAN = deep_search.lean(
     lean_study=lambda user: {
         **deep_search.study(user),

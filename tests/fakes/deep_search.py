@@ -259,7 +259,7 @@ def grounded_triples(user):
     return {"triples": [{"s": s, "p": p, "o": "Venice" if s == "plague" else o}]}
 
 
-ACCEPTED = {"verdict": "Accept", "reason": ""}
+ACCEPTED = {"verdict": "Accept"}
 SEMANTIC_ANSWER = {"answer": "22", "explanation": "", "cited": ["S3.C1"]}
 
 
@@ -273,7 +273,7 @@ def faithful(**changed):
         "ground-relational": grounded_triples,
         "sub-answer": lambda user: {"answer": FOUND.get(number(user)), "used": [cited(user)]},
         "draft": lambda user: f"draft over {user.count('Sub-query ')} sub-queries",
-        "verify": {"verdict": "Accept", "reason": "complete"},
+        "verify": {"verdict": "Accept"},
         "expand": {"queries": []},
         "answer": {"answer": "22", "explanation": "Titian died in Venice [S2.C1].", "cited": ["S3.C1", "R3.E1"]},
     }

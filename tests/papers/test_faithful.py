@@ -13,9 +13,11 @@ from fakes import deep_search
 from fakes.embedder import embedded
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
+from orienteer.lab.evaluation import method_variants
 from orienteer.lab.replay import replay, requests as requests_of
 from orienteer.llm import Budget, ScriptedModel
 from orienteer.methods import METHODS
+from orienteer.records import Edge, Node
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 
@@ -60,7 +62,7 @@ def turns(said):
 def recorded(name, graph):
     """Return the requests of the paper's form of a method to one question, as JSON."""
     if name == "graphsearch":
-        rejected = {"verdict": "Reject", "reason": "x"}
+        rejected = {"verdict": "Reject"}
         script = deep_search.faithful(verify=rejected, expand={"queries": ["When did plague come to Venice?"]})
         method, question, policy = "graphsearch:light", deep_search.QUESTION, deep_search.Script(script)
     else:
@@ -110,7 +112,8 @@ SAID = {
     "ark": (
         "with four examples of ours",
         "`size` is 5 by default",
-        "`No results.`",
+        "at most 160 characters",
+        "properties are neither",
         "drops none for lack of words",
         "A reply without a call",
         "no temperature",
@@ -118,20 +121,20 @@ SAID = {
         "`ask` writes",
     ),
     "graphscout": (
-        "`\\answer{}` of 3.4.2",
-        "described in our own words",
+        "Edge types come with the types that they join",
+        "the retriever searches them",
         "at most 50 queries",
-        "sandbox",
+        "Code keeps its names",
         "`view` gives it",
-        "10 turns with calls",
+        "The first reply without a call",
         "are neutralised",
         "The ranking holds",
     ),
     "graphsearch": (
-        "labels of evidence",
+        "but a short one of a decomposition",
         "JSON under a schema",
-        "Sub-answers and the answer",
-        "the refined context",
+        "is to doubt a rejected draft",
+        "expansion read the question too",
         "A draft and a verdict in each channel",
         "At most 8 sub-queries",
         "The words of triples",
@@ -143,13 +146,13 @@ SAID = {
         "0.6 BM25",
         "`mentions` and `shares_names`",
         "chunks and tables alone",
-        "options of its own",
+        "in its paper's form too",
         "`ask` writes",
     ),
     "spark": (
-        "a JSON object of up to 16",
-        "the same for every graph",
-        "Up to four Cypher examples",
+        "end in any set that it names",
+        "no words of what a relation means",
+        "a plan may return either",
         "Texts of nodes are not in Cypher",
         "0.6 BM25 and 0.4 cosine",
         "Near forms",
@@ -213,6 +216,56 @@ def test_ark_shows_each_of_its_deviations(languages):
     assert (requests[0]["sampling"]["temperature"], requests[0]["sampling"]["random_seed"]) == (0.7, 0)
 
 
+def test_ark_is_told_what_the_papers_guidelines_say_and_nothing_untrue_of_its_tools(languages, build):
+    requests, _ = recorded("ark", languages)
+    [system] = {request["messages"][0]["content"] for request in requests}
+    assert "no more." not in system
+    for guideline in ("several right answers", "what this graph gives", "BM25", "search widely"):
+        assert guideline in system, guideline
+    assert "hides" not in words_of(requests)
+    leaves = [Node(f"n{at}", "leaf", f"Leaf {at}") for at in range(30)]
+    hub = build([Node("hub", "hub", "Hub"), *leaves], [Edge("hub", "leads_to", leaf.id) for leaf in leaves])
+    [many] = ark_replies(hub, [("search_in_neighborhood", {"node_index": "hub", "query": "leaf 3"})])
+    assert len(many.splitlines()) == 20  # the fixed k of A.2: a query drops none for lack of words, k does
+
+
+def test_ark_shows_a_part_of_a_text_and_no_property(build):
+    long = " ".join(f"word{at}" for at in range(100))
+    nodes = [
+        Node("a", "note", "First", long, properties={"colour": "vermilion"}),
+        Node("b", "note", "Second", "short"),
+        Node("c", "note", "Third", "else"),
+    ]
+    graph = build(nodes, [Edge("a", "near", "b")])
+    found, none, beside, bare, unknown = ark_replies(
+        graph,
+        [
+            ("search_in_graph", {"query": "word70"}),
+            ("search_in_graph", {"query": "vermilion"}),
+            ("search_in_neighborhood", {"node_index": "b", "query": "elsewhere"}),
+            ("search_in_neighborhood", {"node_index": "b"}),
+            ("search_in_neighborhood", {"node_index": "Frist"}),
+        ],
+    )
+    texts = [line.partition("(note): ")[2] for line in (found, beside)]
+    assert "word70" in texts[0]
+    assert texts[1].startswith("word0 ")
+    assert all(100 < len(text) <= 160 for text in texts)
+    assert none == "No results."
+    assert bare.endswith("First (note)")
+    assert "vermilion" not in "".join((found, beside, bare))
+    assert "Near names: First" in unknown
+
+
+def ark_replies(graph, calls):
+    """Return the replies to these calls, each in a turn of its own."""
+    said = turns([*([call] for call in calls), [("finish", {})]])
+    options = {"agents": 1, "faithful": True, "settings": Settings()}
+    [trajectory] = Retriever(graph, "ark", model=ScriptedModel(said), **options).search("x").trajectories
+    *observations, _ = [observed.text for step in trajectory.steps for observed in step.observations]
+    return observations
+
+
 def test_ark_leaves_nothing_out_of_a_request_and_has_no_last_turn(languages):
     looks = [[("search_in_graph", {"query": "language", "size": 150})]]
     model = ScriptedModel(turns(looks))
@@ -250,6 +303,19 @@ def test_graphscout_has_two_tools_and_tells_nothing(languages):
 
 
 @pytest.mark.process
+def test_graphscouts_code_keeps_its_names_and_its_errors_name_no_tool_that_is_not_there(languages):
+    asked = ["x = 40 + 2", "print(x)", "print(cypher('MATCH (n:person) RETURN n.text AS t'))"]
+    looks = turns([*([("code_interpreter", {"code": code})] for code in asked), "\\answer{42}"])
+    options = {"faithful": True, "tier": "monty", "settings": Settings()}
+    trajectory, _ = Retriever(languages, "graphscout", model=ScriptedModel(looks), **options).search("x").trajectories
+    _, kept, refused = [observed.text for step in trajectory.steps for observed in step.observations]
+    assert kept == "42"
+    assert "'text'" in refused
+    assert refused.endswith("Only a search reads texts.")
+    assert all(request.chat.sampling.max_tokens is None for request in requests_of(trajectory))
+
+
+@pytest.mark.process
 @pytest.mark.parametrize("said", ["I do not know.", "<tool_call>\n{'name': \n</tool_call>"])
 def test_graphscout_ends_with_the_first_reply_without_a_call(languages, said):
     options = {"faithful": True, "tier": "monty", "settings": Settings()}
@@ -283,6 +349,15 @@ def test_graphsearch_asks_by_the_papers_templates_in_one_pass(plague):
     assert "Sub-queries at the most: 4" in everything
     assert "confidence" not in everything
     assert {request["sampling"]["temperature"] for request in requests} == {0}
+    [verdict] = {json.dumps(one["reply_schema"]) for one in requests if "You judge" in one["messages"][0]["content"]}
+    assert list(json.loads(verdict)["properties"]) == ["verdict"]
+    assert '"reason"' not in everything
+    users = [one["messages"][1]["content"] for one in requests]
+    assert sum("Passages:\n" in user for user in users) >= 4
+    assert not any("Passages:\nPassages:" in user for user in users)
+    for system, user in zip(systems, users, strict=True):
+        if re.search("You draft|You judge|You ask for", system):
+            assert user.startswith(f"Question: {deep_search.QUESTION}\n")
     final = requests[-1]["messages"][1]["content"]
     assert "Draft (semantic, rejected)" in final
     assert "When did plague come to Venice?" in final
@@ -312,6 +387,32 @@ def test_spark_plans_in_searches_and_cypher_from_a_schema_and_cypher_examples(la
 
 
 @pytest.mark.process
+def test_spark_asks_for_a_query_in_each_step_and_for_no_version(languages):
+    [request], _ = recorded("spark", languages)
+    schema = request["reply_schema"]
+    assert list(schema["properties"]) == ["steps", "answer"]
+    step = schema["properties"]["steps"]["items"]
+    assert step["required"] == ["op", "into", "query"]
+    assert step["properties"]["query"] == {"type": "string"}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("returned", ["p", "p.id", None])
+def test_spark_takes_nodes_ids_and_the_set_of_a_search_alike(languages, returned):
+    search, cypher = SPARK["steps"]
+    wanted = "organization:bell-labs"
+    plan = {"steps": [search], "answer": "labs"}
+    if returned is not None:
+        wanted = "person:ken-thompson"
+        query = cypher["query"].replace("DISTINCT p", f"DISTINCT {returned}")
+        plan = {"steps": [search, {**cypher, "query": query}], "answer": "who"}
+    options = {"model": ScriptedModel(turns([plan])), "settings": Settings(), "faithful": True}
+    result = Retriever(languages, "spark", **options).search("Who worked at Bell Labs?")
+    assert wanted in {hit.id for hit in result.hits}
+    assert not any("plain search" in note for note in result.notes)
+
+
+@pytest.mark.process
 def test_spark_and_its_fallback_weigh_bm25_by_the_papers_share(tmp_path):
     graph = embedded(Graph.from_records(*demo_records(), path=tmp_path / "graph"), tmp_path / "cache")
     for said, question in (["no plan"], "Who worked at Bell Labs?"), ([SPARK], "chess machine at Bell Labs"):
@@ -331,6 +432,33 @@ def test_sage_asks_no_model_and_fills_nothing_up(languages):
     requests, result = recorded("sage", languages)
     assert requests == []
     assert len(result.hits) <= 20
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("own", "prompt"), [({}, "spark-faithful"), ({"spark": {"faithful": False}}, "spark")])
+@pytest.mark.parametrize("method", ["sage", "sage:spark"])
+def test_sages_seeds_are_found_in_their_papers_form_by_one_call(languages, method, own, prompt):
+    """Table 4: one call, one iteration. Where a plan names an edge, its k hits are the result, unexpanded."""
+    options = {"model": ScriptedModel(turns([SPARK])), "settings": Settings(methods=own), "faithful": True}
+    result = Retriever(languages, method, **options).search("Who worked at Bell Labs?")
+    [planned] = [one for one in result.trajectories if one.model]
+    assert (planned.prompt, len(list(requests_of(planned))), result.usage.calls) == (prompt, 1, 1)
+    alone = {**options, "faithful": own == {}, "settings": Settings()}
+    hits = Retriever(languages, "spark", **alone).search("Who worked at Bell Labs?").hits
+    assert len(hits) > 1
+    assert [hit.id for hit in result.hits] == [hit.id for hit in hits]
+    [variant] = method_variants([f"{method} faithful=true"], settings=Settings(methods=own))
+    if method == "sage:spark":
+        assert variant.all_options()["spark.faithful"] is (own == {})
+
+
+def test_sage_keeps_half_the_places_for_neighbours_whatever_their_score(build):
+    """Listing 1: the k' best of all neighbours, those without a word of the question too; and no more than k'."""
+    leaves = [Node(f"n{at}", "leaf", f"leaf {at}", "nothing of it") for at in range(9)]
+    edges = [Edge("hub", "leads_to", leaf.id) for leaf in leaves]
+    graph = build([Node("hub", "hub", "Hub", "a lighthouse"), *leaves], edges)
+    hits = Retriever(graph, "sage", settings=Settings(), faithful=True).search("lighthouse", k=8).hits
+    assert [hit.id for hit in hits] == ["hub", "n0", "n1", "n2", "n3"]
 
 
 # ----------------------------------------------------------------------------------------------------------- replays

@@ -44,7 +44,7 @@ ask = partial(ask_any, faithful=True)
 
 
 def test_the_paper_has_nine_templates_and_a_run_uses_them_and_two_prompts_for_answers(graph):
-    rejected = iter([{"verdict": "Reject", "reason": "x"}] * 2)
+    rejected = iter([{"verdict": "Reject"}] * 2)
     script = Script(
         faithful(
             verify=lambda user: next(rejected, ACCEPTED),
@@ -79,7 +79,7 @@ def test_three_and_three_sub_queries_take_23_calls_where_both_drafts_are_accepte
 def test_a_rejected_draft_takes_one_call_and_one_for_the_context_of_each_new_query(graph, new):
     """One pass: contexts are appended (section 3.1.2); nothing is answered, drafted or verified again."""
     queries = [f"How often did plague reach Venice {place}?" for place in range(new)]
-    rejected = {"verdict": "Reject", "reason": "x"}
+    rejected = {"verdict": "Reject"}
     script = Script(faithful(verify=rejected, expand={"queries": queries}, answer=SEMANTIC_ANSWER))
     result = ask(graph, script, channels="semantic", rounds=5)
     accepted = 1 + 2 + 3 * 2 + 2 + 1
@@ -100,7 +100,7 @@ def test_expansion_is_on_reject_only(graph):
 
 
 def test_what_is_rejected_is_marked_and_the_answer_knows(graph):
-    script = Script(faithful(verify={"verdict": "Reject", "reason": "x"}, expand={"queries": ["Venice?"]}))
+    script = Script(faithful(verify={"verdict": "Reject"}, expand={"queries": ["Venice?"]}))
     result = ask(graph, script, channels="semantic")
     assert "semantic: rejected" in result.trajectories[0].marks
     assert "Draft (semantic, rejected):" in script.shown("answer")
@@ -148,7 +148,7 @@ def test_equation_3_drafting_sees_every_grounded_query_context_and_answer(graph)
 
 @pytest.mark.parametrize("module", ["verify", "expand"])
 def test_equations_4_and_5_verification_and_expansion_see_these_and_the_draft(graph, module):
-    verdicts = iter([{"verdict": "Reject", "reason": "a reason of its own"}])
+    verdicts = iter([{"verdict": "Reject"}])
     script = Script(faithful(verify=lambda user: next(verdicts, ACCEPTED)))
     ask(graph, script, channels="semantic")
     draft, shown = script.shown("draft"), script.shown(module)

@@ -80,7 +80,7 @@ def test_missing_evidence_is_rejected_and_asked_for_in_other_words(graph):
             found = super().gather(query, run)
             return found if "Venice" in query.text else Evidence(reason="not yet")
 
-    verdicts = iter([{"verdict": "Reject", "reason": "x"}])
+    verdicts = iter([{"verdict": "Reject"}])
     free = ["Who made it?", "Where did he die?"]
     script = Script(
         faithful(
@@ -122,7 +122,7 @@ def test_a_repaired_reply_is_as_good(graph, name):
 
 
 def test_an_expansion_that_cannot_be_read_ends_the_rounds(graph):
-    script = Script(faithful(verify={"verdict": "Reject", "reason": ""}, expand="none"))
+    script = Script(faithful(verify={"verdict": "Reject"}, expand="none"))
     result = ask_faithful(graph, script, channels="semantic")
     assert "semantic: no new sub-queries in a form that can be read" in result.notes
     assert script.calls["draft"] == 1
@@ -152,7 +152,7 @@ def dead_from(script, name, graph, **options):
 @pytest.mark.parametrize("name", [*MODULES, *ANSWERS])
 def test_a_server_that_dies_at_any_place_is_an_error_and_no_answer(graph, name):
     name = name.removeprefix("graphsearch-")
-    verdict = {"verdict": "Reject", "reason": "x"} if name == "expand" else ACCEPTED
+    verdict = {"verdict": "Reject"} if name == "expand" else ACCEPTED
     script = Script(faithful(verify=verdict))
     result = dead_from(script, name, graph, faithful=True)
     assert name in script.calls

@@ -95,7 +95,7 @@ def test_without_refinement_the_evidence_stands_as_it_was_gathered(graph):
 
 @pytest.mark.parametrize("off", ["drafting", "verification", "expansion"])
 def test_each_module_of_reflection_can_be_off(graph, off):
-    script = Script(faithful(verify={"verdict": "Reject", "reason": "x"}, expand={"queries": ["How about Venice?"]}))
+    script = Script(faithful(verify={"verdict": "Reject"}, expand={"queries": ["How about Venice?"]}))
     result = paper(graph, script, channels="semantic", rounds=1, **{off: False})
     module = {"drafting": "draft", "verification": "verify", "expansion": "expand"}[off]
     assert module not in script.calls

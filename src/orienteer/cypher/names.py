@@ -323,7 +323,7 @@ class NameMap:
             )
         near = nearest(key, properties, most=3) or nearest(key, columns, most=3)
         hint = f" Near: {', '.join(near)}." if near else ""
-        raise UnknownProperty(f"No {what} has a property {key!r}.{hint} {has} For words of a text use search.", near)
+        raise UnknownProperty(f"No {what} has a property {key!r}.{hint} {has} Only a search reads texts.", near)
 
     def _list(self, types: Collection[str]) -> str:
         shown = [self.schema.label(type_name) for type_name in sorted(types)]

@@ -213,17 +213,22 @@ class GraphScoutConfig(Options):
 
     deviations = (
         "The prompt is in our own words for what B.4.2 lists, with `\\answer{}` of 3.4.2; the question follows in a "
-        "user message. Its code examples are made from the graph, and run; rarer types are only counted.",
+        "user message. Edge types come with the types that they join, properties with the form of their values. Its "
+        "code examples are made from the graph, and run; rarer types are only counted.",
         "Tools, and how they are called, are described in our own words, the retriever as it ranks: in meaning where "
-        "the graph has vectors, else in words. Nodes of exactly the name come first, with 1.0.",
+        "the graph has vectors, else in words. Nodes of exactly the name come first, with 1.0. Texts of nodes are not "
+        "in Cypher; the retriever searches them.",
         "The retriever answers at most 50 queries, with 50 nodes each; a run prints 8,000 characters, a query has "
         "10,000 rows. All calls of a reply are run, up to 32.",
         "Code runs in a sandbox (docs/sandbox.md), which may be a small Python of its own. Our engine answers Cypher, "
-        "read-only; errors of it and of tools that are not there name what is near.",
+        "read-only; errors of it and of tools that are not there name what is near. Code keeps its names from run to "
+        "run.",
         "A graph has its own ids, types and directions; `view` gives it those of the paper's graphs, and the domain's "
         "label, for which its three largest types stand else.",
-        "The paper gives its solver no number of calls and no temperature: here it has 10 turns with calls, its "
-        "quizzer's T (`max_calls`), temperature 0 and a seed. A course that spends them has no answer.",
+        "The paper gives its solver no number of calls, and a temperature and lengths for training alone (table 3): "
+        "here it has 10 turns with calls, its quizzer's T (`max_calls`), temperature 0, a seed, and no limit of a "
+        "reply's length. A course that spends its turns has no answer. The first reply without a call that can be read "
+        "ends the course, even with a broken call.",
         "Marks of calls and of chat templates in texts of the graph are neutralised before the model reads them.",
         "The paper answers in words alone. The ranking holds the nodes that the answer names, then those shown by "
         "calls, else those of a plain search. `ask` writes an answer from them where the model gave none.",

@@ -123,6 +123,18 @@ class MethodCard:
         method: Method = self.load()(graph=graph, **arguments)
         return method
 
+    def options_below(self, own: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:  # Any: as above
+        """Return the checked options of the method that it starts from: those given, and that of its own paper's form.
+
+        `sage:spark faithful=true` has seeds by `spark faithful=true`. Raises `BadOption`.
+        """
+        config = None if self.over is None else self.over.config_class()
+        if self.over is None or config is None:
+            return {}
+        is_faithful = self.slot == "seeds" and own.get("faithful") and "faithful" in config.model_fields
+        form = {"faithful": True} if is_faithful else {}
+        return config.read({**form, **given}, where=f"{self.over.name}.").chosen
+
     def turns_kept(self, options: Mapping[str, Any]) -> int:
         """Return the number of last turns that a budget keeps back under these options."""
         if not isinstance(self.last_turns, str):

@@ -37,7 +37,7 @@ _PASSAGES = {
 _AMONG = {"type": "string", "description": "Search only in this saved set, such as @2"}
 _LOCAL = "Look at the nodes one edge away from a node, whichever way the edge points."
 _OF_TYPES = " Filter by node types and edge types."
-_OF_QUERY = " A query ranks the neighbours by words, and never hides any."
+_OF_QUERY = " A query ranks the neighbours by words, and drops none for lack of words."
 _OF_COUNTS = " Counts by kind of edge come first."
 _SIZE = {name: value for name, value in texts.count(texts.SEARCH_K).items() if name != "maximum"}
 _POOL = 100  # rows by words that are put in order before the first k are taken: as many as a reply may show

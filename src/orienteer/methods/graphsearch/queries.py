@@ -222,12 +222,15 @@ class GraphSearchConfig(Options):
 
     deviations = (
         "Figures 10 and 11 show five headings of each template and no words. Ours have no headings and no worked "
-        "examples, say what is data, and ask for labels of evidence, such as `[S1.C2]`.",
+        "example but a short one of a decomposition, say what is data, and ask for labels of evidence, such as "
+        "`[S1.C2]`.",
         "Objects are JSON under a schema, sent back once if they cannot be read; then a verdict is Reject.",
         'Sub-answers and the answer have a template each, which the paper does not count. Both may be null, "not in '
-        'the evidence". Over no evidence no call is made.',
+        'the evidence". The answer is a short one, an explanation and labels, and is to doubt a rejected draft. Over '
+        "no evidence no call is made.",
         "Later modules read the refined context: the equations write C, section 3.1.1 says what refinement is for. "
-        "The answer reads all contexts, sub-answers, drafts and verdicts; the paper does not say.",
+        "Drafting, verification and expansion read the question too. The answer reads all contexts, sub-answers, "
+        "drafts and verdicts; the paper does not say.",
         "A draft and a verdict in each channel; the paper does not say. New sub-queries are in words in either "
         "channel, and their contexts are refined; one that repeats an earlier one is left out.",
         "At most 8 sub-queries of a decomposition and 4 of an expansion, which is told so (`sub_queries`, "
@@ -482,7 +485,7 @@ RELATIONAL_QUERIES = _object(
 GROUNDED = _object(query=_TEXT)
 RELATIONAL_GROUNDED = _object(triples={**_TRIPLES, "minItems": 1})
 SUB_ANSWER = _object(answer=_ANSWER, used=_TEXTS)
-VERDICT = _object(verdict={"enum": ["Accept", "Reject"]}, reason=_TEXT)
+VERDICT = _object(verdict={"enum": ["Accept", "Reject"]})
 EXPANSION = _object(queries=_TEXTS)
 
 _PLANNED = {

@@ -253,7 +253,9 @@ class SageConfig(Options):
         "In a graph of documents chunks and tables alone are seeds and answers. A question's conditions hold for "
         "answers; seeds are searched with them and without.",
         "`seeds=auto` takes `spark` on a graph with a schema if there is a model. The method of the seeds has options "
-        "of its own, `faithful` too. A step along an edge type counts, for `-edge`, as Cypher with an edge does.",
+        "of its own, and is in its paper's form too unless they say `faithful=false`; where its seeds are not "
+        "expanded, all k hits of it are the result. A step along an edge type counts, for `-edge`, as Cypher with an "
+        "edge does.",
         "`ask` writes an answer from the ranking in one more call; `search` and `ask --no-answer` do not.",
     )
 
@@ -422,7 +424,8 @@ class Expansion:
             return RankedUnion(self._splits(seeds, edges), edges)
         hop = self._hop(seeds, self._scores_around(seeds))
         passing = self.passing(seeds)
-        union = [*passing, *self._pruned(hop, seeds, k - len(passing), edges)][:k]
+        room = k - (seeds_of(k) if self.config.faithful else len(passing))
+        union = [*passing, *self._pruned(hop, seeds, room, edges)][:k]
         return RankedUnion(union if self.config.order == "seeds" else self._jointly(union, hop, edges), edges)
 
     def _scores_around(self, seeds: Sequence[int]) -> _ScoredRows:
@@ -462,7 +465,7 @@ class Expansion:
         """
         reached = hop.reached
         rows = reached.rows
-        stay = ~np.isin(rows, np.array(but, np.int32)) & (hop.scores > 0)
+        stay = ~np.isin(rows, np.array(but, np.int32)) & ((hop.scores > 0) | self.config.faithful)
         if self.mask is not None:
             stay &= self.mask[rows]
         places = np.flatnonzero(stay)

@@ -47,10 +47,13 @@ class SparkConfig(Options):
 
     deviations = (
         "The plan is a JSON object of up to 16 named steps, a vector search or a read-only Cypher statement each. In "
-        "a statement `$NAME` is the list of the ids that an earlier step found. No code is run.",
-        "The prompt is in our own words, the same for every graph, with labels and the formats of properties; the "
-        "paper's three are written by hand, with hints. Beyond `prompt_tokens` types are only counted.",
-        "Up to four Cypher examples are made from the graph, run, and shown each with a question. Words such as "
+        "a statement `$NAME` is the list of the ids that an earlier step found. No code is run. The plan may end "
+        "in any set that it names, appendix H in one Cypher query.",
+        "The prompt is in our own words, the same for every graph, with labels and the formats of properties, and no "
+        "words of what a relation means; the paper's three are written by hand, with hints and such words. Beyond "
+        "`prompt_tokens` types are only counted.",
+        "Up to four Cypher examples are made from the graph, run, and shown each with a question. They return nodes, "
+        "the paper's ids; a plan may return either. Words such as "
         "`<name of a city>` stand for values, as the planner sees no node (ethical statement); the paper's have some.",
         "Texts of nodes are not in Cypher, where the paper's examples search abstracts and descriptions: vector "
         "searches read them. Without vectors these, the fallback and the ranking are by words. Vectors are compared "

@@ -121,8 +121,6 @@ def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Varia
     k, label = None if k_text is None else int(k_text), " ".join(text.split())
     config, over = method.config_class(), method.over
     seeds = {} if over is None else options_by_method(settings).get(over.name, {})
-    if over is not None and (inner := over.config_class()) is not None:
-        seeds = inner.read(seeds, where=f"{over.name}.").chosen
     if config is None:
         if pairs:
             raise BadOption(f"the method {name!r} has no options, got {', '.join(pairs)}")
@@ -130,7 +128,8 @@ def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Varia
     general = {name: value for name, value in options.items() if name in config.model_fields}
     outer = {} if over is None else options_by_method(settings).get(name.partition(":")[0], {})
     set_ = {**outer, **options_by_method(settings).get(name, {}), **general, **pairs}
-    return Variant(label, method, config.read(set_, where=f"{name}.").chosen, k, seeds)
+    own_options = config.read(set_, where=f"{name}.").chosen
+    return Variant(label, method, own_options, k, method.options_below(own_options, seeds))
 
 
 def _with_defaults(method: MethodCard, values: Mapping[str, Any]) -> dict[str, Any]:
