@@ -1,8 +1,8 @@
 """No words of ours are the papers': seven in a row that stand in one of their texts are a copy.
 
 Figures are facts, so a row of a table is none: four of the seven have letters. The papers are no part of the project:
-where they are not beside it, this is skipped. Names and titles of works would be exceptions, listed here with a reason;
-there are none.
+where they are not beside it, this is skipped. The one exception is `published.toml`, which has the rows of the papers'
+tables: names of methods and figures, with their source.
 """
 
 import os
@@ -41,7 +41,8 @@ def test_no_seven_words_of_a_paper_stand_in_the_sources():
         pytest.skip(f"there are no papers in {PAPERS}")
     papers = set().union(*(runs(text.read_text(encoding="utf-8")) for text in texts))
     assert len(papers) > 10_000
-    sources = [file for file in sorted((ROOT / "src").rglob("*")) if file.suffix in SOURCES]
+    found = sorted((ROOT / "src").rglob("*"))
+    sources = [file for file in found if file.suffix in SOURCES and file.name != "published.toml"]
     copied = {
         str(file.relative_to(ROOT)): [" ".join(run) for run in shared]
         for file in sources

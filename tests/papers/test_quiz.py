@@ -17,7 +17,7 @@ from orienteer.cypher import Cypher
 from orienteer.errors import BadOption
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
-from orienteer.lab.evaluation import QUIZ_CELLS, QuizCell
+from orienteer.lab.evaluation import QUIZ_CELLS, QuizCell, read_questions
 from orienteer.lab.quizzes import (
     DROP_REASONS,
     MOST_EDGES,
