@@ -368,8 +368,8 @@ def _evaluate(
     limits = budget.limits(configured)
     parts = [(directory, flags, target)] if flags.each is None else list(_parts(directory, questions, target, flags))
     shown, answered = list[str](), 0
-    for place, asked, run in parts:
-        graph = open_graph(place, out)
+    # All graphs before the first is asked.
+    for graph, asked, run in [(open_graph(place, out), asked, run) for place, asked, run in parts]:
         question_set, examples = asked.read(questions, graph)
         notes = notes_on(question_set, examples, graph)  # before anything is paid
         for note in notes:
@@ -402,9 +402,12 @@ def _parts(directory: Path, questions: Path, target: Path, flags: RunFlags) -> I
     field = flags.each or ""
     _, examples = replace(flags, limit=None).read(questions, None)  # which is of each graph
     if without := [one.question.id for one in examples if not isinstance(one.fields.get(field), str)]:
-        raise BadOption(f"{counted(len(without), 'question')} have no {field!r} that names a graph: {without[0]!r}")
+        raise BadOption(
+            f"{field!r} is no text that names a graph in {counted(len(without), 'question')}, first in {without[0]!r}"
+        )
     values = sorted({str(one.fields[field]) for one in examples})
-    if lost := [value for value in values if ".." in Path(value).parts or not (directory / value).exists()]:
+    outside = {"", ".", ".."}  # an absolute path begins with an empty part
+    if lost := [name for name in values if outside.intersection(name.split("/")) or not (directory / name).exists()]:
         raise BadInput(
             f"{directory} holds no graph {lost[0]!r}: add it, or leave it out with --where {field}!={lost[0]}"
         )
