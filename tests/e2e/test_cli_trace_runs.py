@@ -172,7 +172,7 @@ def test_fusions_of_a_run_equal_agents_anew_and_ask_nothing(run, clubs, server, 
     ran = cli("eval", "fuse", "run", "-o", "fused")
     assert ran.code == 0, ran.err
     assert len(server.requests) == asked
-    assert "left out, with no agents of its own for these: bm25" in ran.err
+    assert "left out: bm25 (it has no agents)" in ran.err
     assert [row.split()[:2] for row in ran.out.splitlines()[1:]] == [
         ["ark", f"fusion={fusion}"] for fusion in ("vote", "order", "random")
     ]

@@ -160,7 +160,7 @@ def fuse(
     with _resumable(out, target), file_trouble("check the path, its permissions and the space left"):
         left_out = fuse(run, opened, target, values, lambda _: out.progress("results", next(numbers)))
     if left_out:
-        out.note(f"left out, with no agents of its own for these: {', '.join(left_out)}")
+        out.note(f"left out: {', '.join(left_out)}")
     _show(out, _read(target))
 
 
