@@ -112,7 +112,10 @@ def test_one_command_asks_the_questions_of_every_graph(clubs, home, cli):
     assert {row["by"]["area"]: row["n"] for row in shown} == {"legal": 2, "academic": 4}
     assert cli(*command, "--limit", "1").code == 2  # another run
     shutil.rmtree(home / "data" / "legal")
-    for more, said in (((), "holds no graph 'legal'"), (("--each", "template"), "'template' is no text that names a graph in 6")):
+    for more, said in (
+        ((), "holds no graph 'legal'"),
+        (("--each", "template"), "'template' is no text that names a graph in 6"),
+    ):
         ran = cli(*command[:-2], "other", *more, "-q")
         assert ran.code == 2
         assert said in ran.err

@@ -148,13 +148,53 @@ def test_a_quiz_avoids_a_split_and_a_comparison_is_of_one(official, cli):
     assert cli("eval", "run", "books", "qa", "-m", "bm25", "-m", "anchor", "-o", "run", "-q").code == 0
     for flags, n in (((), 7), (("--split", "val"), 2), (("--where", "split=train"), 3), (("--limit", "4"), 4)):
         assert cli("eval", "compare", "run", *flags, "--json").json["n"] == n
+    # A run of one split, whose questions do not name it, is of that split.
+    write_questions(official / "search" / "datasets" / "questions", musique=2, hotpot=1)
+    of_one = ("-m", "bm25", "-m", "anchor", "--split", "musique", "-o", "one", "-q")
+    assert cli("eval", "run", "books", "search", *of_one).code == 0
+    assert cli("eval", "compare", "one", "--split", "musique", "--json").json["n"] == 2
+    assert "has a field 'split'" in cli("eval", "compare", "one", "--split", "hotpot").err
+
+
+def test_an_empty_split_is_refused(official, cli):
+    (official / "q.jsonl").write_text(json.dumps({"question": "A novel?", "answers": ["n0"]}) + "\n")
+    assert cli("eval", "run", "books", "q.jsonl", "-m", "bm25", "-m", "anchor", "-o", "run", "-q").code == 0
+    for command in (
+        ("eval", "compare", "run"),
+        ("eval", "run", "books", "q.jsonl", "-m", "bm25", "-o", "other"),
+        ("train", "collect", "books", "q.jsonl", "--teacher", "anchor", "-o", "c"),
+        ("import", "q.jsonl", "-o", "g"),
+        ("build", "q.jsonl", "-o", "g"),
+    ):
+        ran = cli(*command, "--split", "")
+        assert ran.code == 2, command
+        assert "--split is empty" in ran.err
+
+
+def test_what_no_condition_can_meet_is_told_with_what_is_there(collect, official):
+    ran, requests = collect("--where", "split=test")
+    assert (ran.code, requests) == (2, [])
+    assert "no question meets split=test; there are split=train" in ran.err
+
+
+def test_results_that_count_twice_are_told(official, cli):
+    (official / "q.jsonl").write_text(json.dumps({"id": "q", "question": "A novel?", "answers": ["n0"]}) + "\n")
+    for run, method in (("run", "bm25"), ("other", "anchor")):
+        assert cli("eval", "run", "books", "q.jsonl", "-m", method, "-o", run, "-q").code == 0
+    shutil.copytree(official / "run", official / "copy")
+    assert "in more than one" not in cli("eval", "show", "run", "other", "--together").err
+    assert "1 result in more than one of the runs, so counted again: 'q' of 'bm25'" in (
+        cli("eval", "show", "run", "copy", "--together").err
+    )
 
 
 def write_questions(folder, **of_splits):
     """Write a file of questions for each split, none of which names it."""
     folder.mkdir(parents=True)
     for split, size in of_splits.items():
-        rows = [{"id": f"{split}-{one}", "question": f"A {split} novel, {one}?", "answers": ["n0"]} for one in range(size)]
+        rows = [
+            {"id": f"{split}-{one}", "question": f"A {split} novel, {one}?", "nodes": ["n0"]} for one in range(size)
+        ]
         (folder / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 

@@ -158,7 +158,12 @@ def test_a_fusion_is_never_written_into_another_run(run, graph, tmp_path):
     other = run("other", "ark", model=Model())
     fuse_run(stored, graph, tmp_path / "fused", values)
     before = {file: file.read_bytes() for file in sorted(tmp_path.rglob("*.json*"))}
-    for source, target in ((stored, "stored"), (stored, "other"), (other, "fused"), (read_run(tmp_path / "fused"), "fused")):
+    for source, target in (
+        (stored, "stored"),
+        (stored, "other"),
+        (other, "fused"),
+        (read_run(tmp_path / "fused"), "fused"),
+    ):
         with pytest.raises(BadInput, match="holds a run with other settings: fused_from"):
             fuse_run(source, graph, tmp_path / target, values)
     with pytest.raises(BadInput, match="fused_from"):

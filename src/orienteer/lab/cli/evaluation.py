@@ -428,7 +428,7 @@ def _show(
     shown: Sequence[str] = (),
 ) -> None:
     """Print the table, and all notes on it that were not shown before."""
-    from orienteer.lab.evaluation.scores.comparison import unlike
+    from orienteer.lab.evaluation.scores.comparison import repeated, unlike
     from orienteer.lab.evaluation.scores.scorer import cut_short
     from orienteer.lab.evaluation.scores.table import names_of, published_rows, score_runs
 
@@ -442,7 +442,8 @@ def _show(
         for note in [*run.manifest.notes, *cut_short(run, shown_measures)]:
             if note not in shown:
                 out.note(f"note: {name}: {note}")
-    for failure in [*(f"note: {note}" for note in (unlike(runs) if is_together else ())), *_failures(runs)]:
+    of_all = [*unlike(runs), *repeated(runs)] if is_together else []
+    for failure in [*(f"note: {note}" for note in of_all), *_failures(runs)]:
         out.note(failure)
     if not measures:
         # Which measure leads and why; run by run if the runs differ in that.

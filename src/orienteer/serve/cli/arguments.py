@@ -61,6 +61,19 @@ Where = Annotated[
     ),
 ]
 K = Annotated[int, typer.Option("-k", metavar="N", min=0, help="Maximum number of hits.")]
+
+
+def refuse_empty(split: str | None) -> str | None:
+    """Return a split as it is named. Raises `UsageError` for an empty name."""
+    if split == "":
+        raise UsageError("--split is empty: name a split, or leave --split out")
+    return split
+
+
+Split = Annotated[
+    str | None,
+    typer.Option(metavar="S", help="Read this split of a benchmark, such as OTT-QA's dev.", callback=refuse_empty),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is already there.")]
 BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")]
 MethodOptions = Annotated[

@@ -108,8 +108,8 @@ def read_taught(
     if split not in (None, name) or not splits:
         return found, split
     if split is None and TRAIN not in splits:
-        names = ", ".join(sorted(splits))
-        raise BadInput(f"{path} has no split {TRAIN!r}, only {names}: name the one that a student may see with --split")
+        there = ", ".join(sorted(splits))
+        raise BadInput(f"{path} has no split {TRAIN!r}, only {there}: name the one that a student may see with --split")
     split = split or TRAIN
     return replace(found, examples=tuple(rows.of_split(found.examples, split, path=path))), split
 

@@ -48,7 +48,9 @@ def fuse(
     sources = dict.fromkeys(source for source, _, _ in fusions)
     if not fusions:
         wanted = " and ".join(f"{name}={','.join(texts)}" for name, texts in values.items())
-        raise BadInput(f"{run.path} has no agents to fuse by {wanted}: its methods are {', '.join(run.manifest.methods)}")
+        raise BadInput(
+            f"{run.path} has no agents to fuse by {wanted}: its methods are {', '.join(run.manifest.methods)}"
+        )
     note = f"fused from the agents of {', '.join(map(repr, sources))} in {run.path.name}, without the model"
     update = {
         "methods": json.loads(json.dumps({variant.label: variant.all_options() for _, variant, _ in fusions})),

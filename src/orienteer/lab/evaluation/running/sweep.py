@@ -152,6 +152,7 @@ def _words(text: str) -> list[str]:
 # Which questions of a set are asked: those that meet conditions on their fields, of these a sample; notes on them.
 
 
+_SHOWN = 5  # values of a field in a message
 _OF_GOLD = "answer_type"  # a field of every question whose gold has one
 
 
@@ -180,7 +181,10 @@ def select(
             raise BadOption(f"No question has a field {name!r}.{hint} There are: {', '.join(fields) or 'none'}.")
     matching = [example for example in examples if all(meets(example, condition) for condition in conditions)]
     if not matching:
-        raise BadInput(f"no question meets {' and '.join(where)}" if where else "there is no question to ask")
+        names = {condition.property for condition in conditions}
+        values = sorted({f"{name}={one.fields[name]}" for one in examples for name in names & one.fields.keys()})
+        there = f"; there are {', '.join(values[:_SHOWN])}" if values else ""
+        raise BadInput(f"no question meets {' and '.join(where)}{there}" if where else "there is no question to ask")
     if limit is None:
         return tuple(matching)
     if limit < 1:
