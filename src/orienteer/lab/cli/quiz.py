@@ -16,13 +16,13 @@ from orienteer.serve.cli.arguments import (
     STANDARD,
     BaseUrl,
     Directory,
+    Split,
     TotalBudgetFlags,
     Types,
     check_writable,
     file_trouble,
     open_graph,
     open_priced_model,
-    refuse_empty,
 )
 from orienteer.serve.cli.output import Output
 
@@ -48,9 +48,7 @@ JUDGED = ".judged.jsonl"
 class SelectionFlags:
     """The flags that choose some of the questions that are there."""
 
-    split: Annotated[
-        str | None, typer.Option("--split", metavar="S", help="The split of the data set.", callback=refuse_empty)
-    ] = None
+    split: Split = None
     where: Annotated[
         list[str] | None,
         typer.Option("--where", metavar="FIELD=VALUE", help="Questions whose field fits: = != < <= > >=. Repeatable."),

@@ -512,10 +512,9 @@ def trajectories(*paths: Path, graphs: tuple[str, ...] = ()) -> Iterator[tuple[s
 def splits_of(paths: Sequence[Path]) -> dict[tuple[str, str], set[str]]:
     """Return all splits that the questions of collections are of, by graph and text."""
     splits: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    for file in (file for path in paths for file in sorted(path.glob(f"*/{QUESTIONS}"))):
-        for example in read_questions(file).examples:
-            if "split" in example.fields:
-                splits[file.parent.name, example.question.text].add(str(example.fields["split"]))
+    for file in (file for path in paths for file in path.glob(f"*/{QUESTIONS}")):
+        for one in (one for one in read_questions(file).examples if "split" in one.fields):
+            splits[file.parent.name, one.question.text].add(str(one.fields["split"]))
     return splits
 
 

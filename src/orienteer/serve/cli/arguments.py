@@ -63,8 +63,7 @@ Where = Annotated[
 K = Annotated[int, typer.Option("-k", metavar="N", min=0, help="Maximum number of hits.")]
 
 
-def refuse_empty(split: str | None) -> str | None:
-    """Return a split as it is named. Raises `UsageError` for an empty name."""
+def _named_split(split: str | None) -> str | None:
     if split == "":
         raise UsageError("--split is empty: name a split, or leave --split out")
     return split
@@ -72,7 +71,7 @@ def refuse_empty(split: str | None) -> str | None:
 
 Split = Annotated[
     str | None,
-    typer.Option(metavar="S", help="Read this split of a benchmark, such as OTT-QA's dev.", callback=refuse_empty),
+    typer.Option(metavar="S", help="The split of a data set, such as OTT-QA's dev.", callback=_named_split),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is already there.")]
 BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")]

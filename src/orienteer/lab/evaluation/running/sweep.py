@@ -152,7 +152,6 @@ def _words(text: str) -> list[str]:
 # Which questions of a set are asked: those that meet conditions on their fields, of these a sample; notes on them.
 
 
-_SHOWN = 5  # values of a field in a message
 _OF_GOLD = "answer_type"  # a field of every question whose gold has one
 
 
@@ -181,9 +180,9 @@ def select(
             raise BadOption(f"No question has a field {name!r}.{hint} There are: {', '.join(fields) or 'none'}.")
     matching = [example for example in examples if all(meets(example, condition) for condition in conditions)]
     if not matching:
-        names = {condition.property for condition in conditions}
-        values = sorted({f"{name}={one.fields[name]}" for one in examples for name in names & one.fields.keys()})
-        there = f"; there are {', '.join(values[:_SHOWN])}" if values else ""
+        pairs = ((name, value) for one in examples for name, value in one.fields.items())
+        values = sorted({f"{name}={value}" for name, value in pairs if name in {one.property for one in conditions}})
+        there = f"; there are {', '.join(values[:5])}" if values else ""
         raise BadInput(f"no question meets {' and '.join(where)}{there}" if where else "there is no question to ask")
     if limit is None:
         return tuple(matching)
