@@ -52,7 +52,13 @@ def read_questions(
                 "data set with --dataset"
             )
         path, split = files[split], None
-    return (found or recognise(path)).read(path, split=split, graph=graph)
+        found = _recognised(path)
+    if found is None:
+        looked = "; ".join(f"{one.name}: {one.looks_for}" for one in DATASETS)
+        raise BadInput(
+            f"{path} holds no questions in a known form. Looked for: {looked}. Name the data set with --dataset."
+        )
+    return found.read(path, split=split, graph=graph)
 
 
 def _files_of_questions(folder: Path) -> dict[str, Path]:
@@ -127,15 +133,4 @@ def named(name: str) -> Dataset:
     return dataset
 
 
-def recognise(path: Path) -> Dataset:
-    """Return the data set at a path. Raises `BadInput` that lists what was looked for."""
-    dataset = _recognised(path)
-    if dataset is None:
-        looked = "; ".join(f"{dataset.name}: {dataset.looks_for}" for dataset in DATASETS)
-        raise BadInput(
-            f"{path} holds no questions in a known form. Looked for: {looked}. Name the data set with --dataset."
-        )
-    return dataset
-
-
-__all__ = ["DATASETS", "Dataset", "are_questions", "named", "read_questions", "read_taught", "recognise"]
+__all__ = ["DATASETS", "Dataset", "are_questions", "named", "read_questions", "read_taught"]
