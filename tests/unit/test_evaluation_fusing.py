@@ -60,7 +60,12 @@ class Model:
             return [walk, ("add_to_answer", {"nodes": ["@2"], "reasoning": f"by {agent}"}), ("finish", {})]
         nodes = CHOSEN[(agent + number) % 3]
         reason = {"reasoning": f"agent {agent} says so"} if (agent + number) % 2 else {}
-        return [("add_to_answer", {"nodes": nodes, **reason}), ("finish", {"comment": "done"})]
+        arguments = {"nodes": nodes, **reason}
+        if any(
+            "answer_nodes" in tool.parameters["properties"] for tool in tools
+        ):  # as the paper has it: a reason for each node
+            arguments = {"answer_nodes": [{"node_index": node, "reasoning": f"by {agent}"} for node in nodes]}
+        return [("add_to_answer", arguments), ("finish", {"comment": "done"})]
 
     def chat(self, messages, *, tools=(), schema=None, sampling=None, seconds=None):
         next(self.calls)
