@@ -112,8 +112,26 @@ def test_one_command_asks_the_questions_of_every_graph(clubs, home, cli):
     assert {row["by"]["area"]: row["n"] for row in shown} == {"legal": 2, "academic": 4}
     assert cli(*command, "--limit", "1").code == 2  # another run
     shutil.rmtree(home / "data" / "legal")
-    for more, said in (((), "holds no graph 'legal'"), (("--each", "template"), "6 questions have no 'template'")):
+    for more, said in (
+        ((), "holds no graph 'legal'"),
+        (("--each", "template"), "'template' is no text that names a graph in 6"),
+    ):
         ran = cli(*command[:-2], "other", *more, "-q")
         assert ran.code == 2
         assert said in ran.err
     assert cli(*command[:-2], "other", "--where", "domain!=legal", "-q").code == 0
+
+
+def test_all_graphs_are_opened_before_the_first_is_asked(clubs, home, cli):
+    for name in ("a", "b"):
+        shutil.copytree(clubs, home / "data" / name)
+    (home / "data" / "b" / "orienteer.json").unlink()
+    (home / "data" / "empty").mkdir()
+    rows = [{"question": "Who leads the Choir?", "answers": ["Ann"], "g": "a"}]
+    for value in ("empty", ".", "..", "a/..", "", str(home / "data" / "a"), 7):
+        both = [*rows, {**rows[0], "g": value}]
+        (home / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in both))
+        ran = cli("eval", "run", "data", "q.jsonl", "-m", "anchor", "--each", "g", "-o", "run", "-q")
+        assert ran.code == 2, value
+        assert not (home / "run").exists(), value
+    assert "'g' is no text that names a graph in 1 question, first in '2'" in ran.err

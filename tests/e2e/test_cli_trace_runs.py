@@ -129,7 +129,7 @@ def test_what_a_run_has_not_is_said_with_what_it_has(run, clubs, cli):
     ran = cli("trace", "replay", "run#q#1#ark", clubs)
     assert (ran.code, "run has no 'q#1#ark': name one that it has, such as q#1#ark agents=1" in ran.err) == (2, True)
     assert cli("trace", "show", "run#q#1#bm25").err.endswith(
-        "run#q#1#bm25 has no trajectory: its methods record none\n"
+        "run#q#1#bm25 has no trajectory: this result records none: name another of the run\n"
     )
     assert cli("trace", "show", "nowhere#q1").code == 2
     assert "is not a run" in cli("trace", "show", clubs).err
@@ -172,7 +172,7 @@ def test_fusions_of_a_run_equal_agents_anew_and_ask_nothing(run, clubs, server, 
     ran = cli("eval", "fuse", "run", "-o", "fused")
     assert ran.code == 0, ran.err
     assert len(server.requests) == asked
-    assert "left out, with no agents of its own for these: bm25" in ran.err
+    assert "left out: bm25 (it has no agents)" in ran.err
     assert [row.split()[:2] for row in ran.out.splitlines()[1:]] == [
         ["ark", f"fusion={fusion}"] for fusion in ("vote", "order", "random")
     ]
@@ -193,4 +193,5 @@ def test_fusions_of_a_run_equal_agents_anew_and_ask_nothing(run, clubs, server, 
     assert cli("eval", "fuse", "run", "-o", "other", "--graph", home / "elsewhere").code == 0
     ran = cli("eval", "fuse", "run", "-o", "other", "--fusion", "loud", "--graph", home / "elsewhere")
     assert (ran.code, "'loud'" in ran.err, "vote" in ran.err) == (2, True, True)
-    assert cli("eval", "fuse", "anew", "-o", "run", "--graph", home / "elsewhere").code == 0
+    for target in ("run", "anew", "fused"):  # none is a fusion of that run
+        assert cli("eval", "fuse", "anew", "-o", target, "--graph", home / "elsewhere").code == 2

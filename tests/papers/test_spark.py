@@ -989,6 +989,21 @@ def test_a_cypher_step_runs_where_the_extra_is_there(graph):
 
 
 @pytest.mark.process
+def test_sets_are_parameters_of_a_statement(build):
+    """No id and no text of a statement is read as one, however many ids there are."""
+    nodes = [Node(f"{at}$b", "river", "$a" if at == 1 else f"River {at}") for at in range(800)]
+    towns = [Node(f"t{at}", "town", f"Town {at}") for at in range(800)]
+    graph = build(nodes + towns, [Edge(f"{at}$b", "passes", f"t{at}") for at in range(800)])
+    every = {"op": "cypher", "query": "MATCH (r:river) RETURN r", "into": "a"}
+    one = {"op": "cypher", "query": "MATCH (r:river {name: 'River 7'}) RETURN r", "into": "b"}
+    query = "MATCH (r:river)-[:passes]-(t:town) WHERE r.id IN $a AND (r.name = '$a' OR r.id IN $b) RETURN t"
+    result = ask(graph, [every, one, {"op": "cypher", "query": query, "into": "c"}], cypher=True)
+    assert "fallback" not in marks(result), result.notes
+    assert set(ids(result)) == {"t1", "t7"}
+    assert all(one.is_equal for one in replay_trajectory(result.trajectories[0], graph))
+
+
+@pytest.mark.process
 def test_what_cypher_has_found_is_kept_however_long_its_turn_took(graph):
     """Many questions share one engine, which stops a statement at a limit of its own."""
     steps = [{"op": "cypher", "query": "MATCH (p:person)-[:worked_at]->(:organization {name: 'Google'}) RETURN p"}]

@@ -67,7 +67,7 @@ def test_no_test_question_is_asked_of_a_data_set_with_splits(collect, official):
 def test_a_split_that_is_kept_for_tests_is_refused_unless_it_is_allowed(collect, official, split):
     ran, requests = collect("--split", split, "-q")
     assert (ran.code, requests) == (2, [])
-    assert f"the split {split!r} is kept for tests" in ran.err
+    assert f"a student learns from train and val alone, not from the split {split!r}" in ran.err
     assert "--allow-test" in ran.err
     assert not (official / "c" / "books").exists()
     ran, requests = collect("--split", split, "--allow-test", "-q")
@@ -148,3 +148,104 @@ def test_a_quiz_avoids_a_split_and_a_comparison_is_of_one(official, cli):
     assert cli("eval", "run", "books", "qa", "-m", "bm25", "-m", "anchor", "-o", "run", "-q").code == 0
     for flags, n in (((), 7), (("--split", "val"), 2), (("--where", "split=train"), 3), (("--limit", "4"), 4)):
         assert cli("eval", "compare", "run", *flags, "--json").json["n"] == n
+    # A run of one split, whose questions do not name it, is of that split.
+    write_questions(official / "search" / "datasets" / "questions", musique=2, hotpot=1)
+    of_one = ("-m", "bm25", "-m", "anchor", "--split", "musique", "-o", "one", "-q")
+    assert cli("eval", "run", "books", "search", *of_one).code == 0
+    assert cli("eval", "compare", "one", "--split", "musique", "--json").json["n"] == 2
+    assert "has a field 'split'" in cli("eval", "compare", "one", "--split", "hotpot").err
+
+
+def test_an_empty_split_is_refused(official, cli):
+    (official / "q.jsonl").write_text(json.dumps({"question": "A novel?", "answers": ["n0"]}) + "\n")
+    assert cli("eval", "run", "books", "q.jsonl", "-m", "bm25", "-m", "anchor", "-o", "run", "-q").code == 0
+    for command in (
+        ("eval", "compare", "run"),
+        ("eval", "run", "books", "q.jsonl", "-m", "bm25", "-o", "other"),
+        ("train", "collect", "books", "q.jsonl", "--teacher", "anchor", "-o", "c"),
+        ("import", "q.jsonl", "-o", "g"),
+        ("build", "q.jsonl", "-o", "g"),
+    ):
+        ran = cli(*command, "--split", "")
+        assert ran.code == 2, command
+        assert "--split is empty" in ran.err
+
+
+def test_what_no_condition_can_meet_is_told_with_what_is_there(collect, official):
+    ran, requests = collect("--where", "split=test")
+    assert (ran.code, requests) == (2, [])
+    assert "no question meets split=test; there are split=train" in ran.err
+
+
+def test_results_that_count_twice_are_told(official, cli):
+    (official / "q.jsonl").write_text(json.dumps({"id": "q", "question": "A novel?", "answers": ["n0"]}) + "\n")
+    for run, method in (("run", "bm25"), ("other", "anchor")):
+        assert cli("eval", "run", "books", "q.jsonl", "-m", method, "-o", run, "-q").code == 0
+    shutil.copytree(official / "run", official / "copy")
+    assert "in more than one" not in cli("eval", "show", "run", "other", "--together").err
+    assert "1 result in more than one of the runs, so counted again: 'q' of 'bm25'" in (
+        cli("eval", "show", "run", "copy", "--together").err
+    )
+
+
+def write_questions(folder, **of_splits):
+    """Write a file of questions for each split, none of which names it."""
+    folder.mkdir(parents=True)
+    for split, size in of_splits.items():
+        rows = [
+            {"id": f"{split}-{one}", "question": f"A {split} novel, {one}?", "nodes": ["n0"]} for one in range(size)
+        ]
+        (folder / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_a_folder_of_files_of_splits_is_asked_its_train(collect, official):
+    write_questions(official / "two", train=3, test=2)
+    for flags in ((), ("--split", "train")):
+        ran, requests = collect(*flags, questions="two", folder=f"c{len(flags)}")
+        assert ran.code == 0, ran.err
+        assert [asked_of(split, requests) for split in ("train", "test")] == [3, 0]
+    ran, requests = collect("--split", "test", "--allow-test", questions="two", folder="tested")
+    assert asked_of("test", requests) == len(requests) == 2
+
+
+def test_a_named_file_of_a_folder_is_asked_where_it_is_allowed(collect, official):
+    write_questions(official / "search" / "datasets" / "questions", musique=1, hotpot=2)
+    ran, requests = collect("--split", "musique", questions="search")
+    assert (ran.code, requests) == (2, [])
+    assert "not from the split 'musique'" in ran.err
+    ran, requests = collect("--split", "musique", "--allow-test", questions="search")
+    assert asked_of("musique", requests) == len(requests) == 1
+    ran, requests = collect(questions="search", folder="unnamed")
+    assert (ran.code, requests) == (2, [])
+    assert "name one of them with --split (hotpot, musique)" in ran.err
+
+
+def test_the_benchmark_of_this_package_has_no_split_to_learn_from(collect, official):
+    ran, requests = collect(questions="exact")
+    assert (ran.code, requests) == (2, [])
+    assert "exact has no split 'train', only dev, hidden, test" in ran.err
+
+
+@pytest.mark.parametrize("questions", ["alone", "alone/test.jsonl"])
+def test_a_test_file_alone_is_asked_where_it_is_allowed(collect, official, questions):
+    write_questions(official / "alone", test=2)
+    ran, requests = collect(questions=questions)
+    assert (ran.code, requests) == (2, [])
+    assert "has no split 'train', only test" in ran.err
+    ran, requests = collect("--split", "test", "--allow-test", questions=questions)
+    assert ran.code == 0, ran.err
+    assert len(requests) == 2
+
+
+def test_a_question_that_is_of_validation_anywhere_is_not_learnt(collect, official):
+    rows = [{"id": f"{one}", "question": f"A novel, {one}?", "nodes": ["n0"]} for one in range(3)]
+    for folder, splits in (("one", ("train", "train", "train")), ("other", ("train", "val", "validation"))):
+        lines = [json.dumps({**row, "split": split}) + "\n" for row, split in zip(rows, splits, strict=True)]
+        (official / f"{folder}.jsonl").write_text("".join(lines))
+        assert collect(questions=f"{folder}.jsonl", folder=f"{folder}-train")[0].code == 0
+    assert collect("--split", "val", questions="other.jsonl", folder="other-val")[0].code == 0
+    folders = [official / "one-train", official / "other-val"]
+    for order in (folders, folders[::-1]):
+        learnt, held = choose_trajectories(order, SftConfig())
+        assert sorted({one.question.text for one in learnt}) == ["A novel, 0?", "A novel, 2?"]
+        assert {one.question.text for one in held} == {"A novel, 1?"}

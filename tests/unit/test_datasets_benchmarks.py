@@ -245,6 +245,9 @@ def test_levels_templates_and_areas_of_the_published_folders_and_of_one_file(tmp
         examples = read_questions(tmp_path / "published" / place).examples
         assert all(whole[one.question.id].fields == one.fields for one in examples if "/" in one.question.id)
         assert Counter(one.fields["level"] for one in examples)["hard"] * 14 == len(examples)
+    own = [{**rows[0], "level": "hard"}, {**rows[0], "qid": "999", "level": "hard"}]
+    heading, unknown = read_questions(write_lines(tmp_path / "own.jsonl", *own)).examples
+    assert (heading.fields["level"], unknown.fields["level"]) == ("easy", "hard")
     shas = {read_questions(tmp_path / "published").sha256}
     (tmp_path / "published" / "legal" / "data.json").write_text('{"qid": 0, "question": "?", "answer": "y"}\n')
     assert read_questions(tmp_path / "published").sha256 not in shas  # no file is left out of it

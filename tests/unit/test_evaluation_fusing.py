@@ -60,7 +60,12 @@ class Model:
             return [walk, ("add_to_answer", {"nodes": ["@2"], "reasoning": f"by {agent}"}), ("finish", {})]
         nodes = CHOSEN[(agent + number) % 3]
         reason = {"reasoning": f"agent {agent} says so"} if (agent + number) % 2 else {}
-        return [("add_to_answer", {"nodes": nodes, **reason}), ("finish", {"comment": "done"})]
+        arguments = {"nodes": nodes, **reason}
+        if any(
+            "answer_nodes" in tool.parameters["properties"] for tool in tools
+        ):  # as the paper has it: a reason for each node
+            arguments = {"answer_nodes": [{"node_index": node, "reasoning": f"by {agent}"} for node in nodes]}
+        return [("add_to_answer", arguments), ("finish", {"comment": "done"})]
 
     def chat(self, messages, *, tools=(), schema=None, sampling=None, seconds=None):
         next(self.calls)
@@ -122,7 +127,7 @@ def test_three_fusions_cost_the_requests_of_one(run, graph, tmp_path):
     model = Model()
     stored = run("stored", "ark", "bm25", model=model)
     paid = next(model.calls)
-    assert fuse_run(stored, graph, tmp_path / "fused", {"fusion": FUSIONS}) == ["bm25"]
+    assert fuse_run(stored, graph, tmp_path / "fused", {"fusion": FUSIONS}) == ["bm25 (it has no agents)"]
     again = Model()
     run("anew", *(f"ark fusion={fusion}" for fusion in FUSIONS), model=again)
     assert next(again.calls) == 3 * paid
@@ -151,3 +156,37 @@ def test_what_cannot_be_fused_is_said(run, graph, build, tmp_path):
     with pytest.raises(BadInput, match="--graph"):
         fuse_run(stored, build(NODES[:3], []), tmp_path / "fused", {"fusion": ("vote",)})
     assert not (tmp_path / "fused").exists()
+
+
+def test_a_fusion_is_never_written_into_another_run(run, graph, tmp_path):
+    stored, values = run("stored", "ark", model=Model()), {"fusion": ("order",)}
+    other = run("other", "ark", model=Model())
+    fuse_run(stored, graph, tmp_path / "fused", values)
+    before = {file: file.read_bytes() for file in sorted(tmp_path.rglob("*.json*"))}
+    for source, target in (
+        (stored, "stored"),
+        (stored, "other"),
+        (other, "fused"),
+        (read_run(tmp_path / "fused"), "fused"),
+    ):
+        with pytest.raises(BadInput, match="holds a run with other settings: fused_from"):
+            fuse_run(source, graph, tmp_path / target, values)
+    with pytest.raises(BadInput, match="fused_from"):
+        run("fused", "bm25")
+    assert {file: file.read_bytes() for file in sorted(tmp_path.rglob("*.json*"))} == before
+
+
+def test_every_fusion_that_is_left_out_is_named(run, graph, tmp_path):
+    stored = run("stored", "ark agents=2", "ark fusion=order agents=2", model=Model())
+    left_out = fuse_run(stored, graph, tmp_path / "fused", {"fusion": ("vote",), "agents": ("1", "5")})
+    assert [*read_run(tmp_path / "fused").manifest.methods] == [
+        "ark agents=1 fusion=vote",
+        "ark fusion=vote agents=1",
+    ]
+    assert left_out == [
+        "ark agents=5 fusion=vote ('ark agents=2' has 2)",
+        "ark fusion=vote agents=5 ('ark fusion=order agents=2' has 2)",
+    ]
+    twice = run("twice", "ark fusion=order", "ark fusion=random", model=Model())
+    left_out = fuse_run(twice, graph, tmp_path / "both", {"fusion": ("vote",)})
+    assert left_out == ["ark fusion=vote of 'ark fusion=random' (it is taken from 'ark fusion=order')"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, cast
 
 import numpy as np
 
@@ -31,16 +32,19 @@ class RunCypher:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        properties = {
+        properties: dict[str, Any] = {  # Any: JSON schema
             "query": {"type": "string", "description": "The statement"},
             "k": texts.count(texts.NEIGHBORS_K),
         }
+        if session.saves_sets:
+            properties["params"] = {"type": "object", "description": "The values of its $parameters by name"}
         self.spec = texts.spec("cypher", _DESCRIPTION, properties, ["query"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the rows with their total number, and a set of the nodes in the first column that has any."""
         query = texts.text(arguments, "query") or ""
-        table = Cypher(self._session.graph).query(query, limit=min(_SET_ROWS, MOST_ROWS), seconds=_SECONDS)
+        params = cast(dict[str, JsonValue], arguments.get("params") or {})  # checked against the schema
+        table = Cypher(self._session.graph).query(query, params, limit=min(_SET_ROWS, MOST_ROWS), seconds=_SECONDS)
         rows = self._nodes(table)
         reply = ReplyLines(self._session)
         reply.say_all(map(flat, table.notes))

@@ -161,7 +161,7 @@ def fuse(
     with resumable(out, target), file_trouble("check the path, its permissions and the space left"):
         left_out = fuse(run, opened, target, values, lambda _: out.progress("results", next(numbers)))
     if left_out:
-        out.note(f"left out, with no agents of its own for these: {', '.join(left_out)}")
+        out.note(f"left out: {', '.join(left_out)}")
     _show(out, _read(target))
 
 
@@ -369,8 +369,8 @@ def _evaluate(
     limits = budget.limits(configured)
     parts = [(directory, flags, target)] if flags.each is None else list(_parts(directory, questions, target, flags))
     shown, answered = list[str](), 0
-    for place, asked, run in parts:
-        graph = open_graph(place, out)
+    # All graphs before the first is asked.
+    for graph, asked, run in [(open_graph(place, out), asked, run) for place, asked, run in parts]:
         question_set, examples = asked.read(questions, graph)
         notes = notes_on(question_set, examples, graph)  # before anything is paid
         for note in notes:
@@ -403,9 +403,12 @@ def _parts(directory: Path, questions: Path, target: Path, flags: RunFlags) -> I
     field = flags.each or ""
     _, examples = replace(flags, limit=None).read(questions, None)  # which is of each graph
     if without := [one.question.id for one in examples if not isinstance(one.fields.get(field), str)]:
-        raise BadOption(f"{counted(len(without), 'question')} have no {field!r} that names a graph: {without[0]!r}")
+        raise BadOption(
+            f"{field!r} is no text that names a graph in {counted(len(without), 'question')}, first in {without[0]!r}"
+        )
     values = sorted({str(one.fields[field]) for one in examples})
-    if lost := [value for value in values if ".." in Path(value).parts or not (directory / value).exists()]:
+    outside = {"", ".", ".."}  # an absolute path begins with an empty part
+    if lost := [name for name in values if outside.intersection(name.split("/")) or not (directory / name).exists()]:
         raise BadInput(
             f"{directory} holds no graph {lost[0]!r}: add it, or leave it out with --where {field}!={lost[0]}"
         )
@@ -426,7 +429,7 @@ def _show(
     shown: Sequence[str] = (),
 ) -> None:
     """Print the table, and all notes on it that were not shown before."""
-    from orienteer.lab.evaluation.scores.comparison import unlike
+    from orienteer.lab.evaluation.scores.comparison import repeated, unlike
     from orienteer.lab.evaluation.scores.published import published_rows
     from orienteer.lab.evaluation.scores.scorer import cut_short
     from orienteer.lab.evaluation.scores.table import names_of, score_runs
@@ -442,7 +445,8 @@ def _show(
         for note in [*run.manifest.notes, *cut_short(run, shown_measures)]:
             if note not in shown:
                 out.note(f"note: {name}: {note}")
-    for failure in [*(f"note: {note}" for note in (unlike(runs) if is_together else ())), *_failures(runs)]:
+    of_all = [*unlike(runs), *repeated(runs)] if is_together else []
+    for failure in [*(f"note: {note}" for note in of_all), *_failures(runs)]:
         out.note(failure)
     if not measures:
         # Which measure leads and why; run by run if the runs differ in that.

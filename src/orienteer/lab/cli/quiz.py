@@ -16,6 +16,7 @@ from orienteer.serve.cli.arguments import (
     STANDARD,
     BaseUrl,
     Directory,
+    Split,
     TotalBudgetFlags,
     Types,
     check_writable,
@@ -47,7 +48,7 @@ JUDGED = ".judged.jsonl"
 class SelectionFlags:
     """The flags that choose some of the questions that are there."""
 
-    split: Annotated[str | None, typer.Option("--split", metavar="S", help="The split of the data set.")] = None
+    split: Split = None
     where: Annotated[
         list[str] | None,
         typer.Option("--where", metavar="FIELD=VALUE", help="Questions whose field fits: = != < <= > >=. Repeatable."),
@@ -64,7 +65,8 @@ class SelectionFlags:
         """Return a run with these of its questions alone."""
         from orienteer.lab.evaluation.running.sweep import select
 
-        where = [*(self.where or ()), *([f"split={self.split}"] if self.split else [])]
+        is_part = self.split not in (None, run.manifest.split)  # what was asked of one split need not say so
+        where = [*(self.where or ()), *([f"split={self.split}"] if is_part else [])]
         examples = select(run.examples, where=where, limit=self.limit, random_seed=self.random_seed)
         ids = {example.question.id for example in examples}
         return replace(run, examples=examples, lines=tuple(line for line in run.lines if line.id in ids))

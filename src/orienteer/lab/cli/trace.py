@@ -252,7 +252,8 @@ def _traced(source: str) -> Iterator[_Traced]:
         return
     names = {line.id for line in run.lines} | {f"{line.id}#{line.method}" for line in run.lines}
     if not wanted or wanted in names:
-        raise BadInput(f"{source} has no trajectory: its methods record none")
+        who = "this result records none: name another of the run" if wanted else "its methods record none"
+        raise BadInput(f"{source} has no trajectory: {who}")
     near = nearest(wanted, names) or sorted({line.id for line in run.lines})[:5]
     what = f"name one that it has, such as {', '.join(near)}" if near else "it has no result yet"
     raise BadInput(f"{path} has no {wanted!r}: {what}")

@@ -62,8 +62,8 @@ class CollectFlags:
     samples: Annotated[
         int, typer.Option("--samples", "-n", metavar="N", min=1, help="Trajectories of each question, one an agent.")
     ] = 3
-    may_test: Annotated[
-        bool, typer.Option("--allow-test", help="Allow --split to be another than train, the default, and val.")
+    is_test_allowed: Annotated[
+        bool, typer.Option("--allow-test", help="Allow a --split other than train and val, such as test.")
     ] = False
     count: Annotated[
         int, typer.Option("--number", metavar="N", min=1, help="Questions that are generated for each graph.")
@@ -121,11 +121,13 @@ def collect(
     budget: BudgetFlags,
 ) -> None:
     """Collect a teacher's trajectories over the questions of graphs, for train sft and train grpo."""
+    from orienteer.lab.evaluation.datasets import are_questions
     from orienteer.lab.evaluation.running.sweep import variants
     from orienteer.lab.training.collect import AGENTS, CollectConfig, collect as collected
 
     *directories, last = sources
-    questions = last if _are_questions(last, asked, is_alone=not directories) else None
+    # A folder alone is a graph.
+    questions = last if (directories or not last.is_dir()) and are_questions(last, asked.dataset) else None
     if questions is None:
         directories = list(sources)
     if not directories:
@@ -161,18 +163,6 @@ def collect(
             executor=executor,
         )
     _report_collection(out, target, collection)
-
-
-def _are_questions(path: Path, asked: QuestionFlags, *, is_alone: bool) -> bool:
-    """Return whether the last path holds questions: a file by its suffix, and after a graph what is recognised."""
-    from orienteer.graph.format import is_graph
-    from orienteer.lab.evaluation.datasets import DATASETS
-
-    if path.is_file() and path.suffix in (".jsonl", ".json", ".csv"):
-        return True
-    if is_alone or is_graph(path) or not path.exists():
-        return False
-    return asked.dataset is not None or any(dataset.recognises(path) for dataset in DATASETS)
 
 
 def sft(

@@ -41,14 +41,14 @@ CHUNK = 1 << 20
 # Edges of each of two types that need their reverse in the other before the two are one relation.
 INVERSE_PERCENT = 99
 # What GRBench's questions call types of its graphs besides; those of edges, in their direction.
-SAID = {
+CALLED = {
     "author": ("written by", "researcher"),
     "paper": ("academic work", "scholarly paper", "article"),
     "publisher": ("published by",),
     "venue": ("published in",),
 }
 # What a relation is called from its other end, where no node type says it.
-BACK = {"cited_by": ("cites",), "reference": ("reference of",)}
+FROM_THE_OTHER_END = {"cited_by": ("cites",), "reference": ("reference of",)}
 SPACE = re.compile(r"[\s,]*")
 
 
@@ -98,12 +98,12 @@ class GrbenchGraph:
                     builder.edges.type[others] = first[0]
                     turned.add(second)
                     stays, gone = builder.edges.type_names[first[0]], builder.edges.type_names[second[0]]
-                    labels.add(stays, stays, BACK.get(gone, ()))
+                    labels.add(stays, stays, FROM_THE_OTHER_END.get(gone, ()))
                     joined.append(f"{gone!r} is {stays!r} the other way round: both are stored as {stays!r}")
             self.tally.notes += joined
             mirror.clean(builder.edges, self.tally)
         for name in {*kinds, *builder.edges.type_names}:
-            labels.add(name, name, SAID.get(name, ()))
+            labels.add(name, name, CALLED.get(name, ()))
         return labels
 
 

@@ -57,7 +57,7 @@ class CollectConfig:
     """Of the given questions, the data set if it is not recognised."""
     split: str | None = None
     """The split that is asked: `train` by default, where the questions have splits."""
-    may_test: bool = False
+    is_test_allowed: bool = False
     """Ask other splits than those that teach."""
     where: tuple[str, ...] = ()
     limit: int | None = None
@@ -393,7 +393,9 @@ def _sha256(questions: Path | None) -> str | None:
 
 def _asked(path: Path, config: CollectConfig, graph: Graph | None = None) -> tuple[QuestionSet, str | None]:
     """Return the questions that a student may learn from, of these the chosen ones, and their split."""
-    found, split = read_taught(path, dataset=config.dataset, split=config.split, may_test=config.may_test, graph=graph)
+    found, split = read_taught(
+        path, dataset=config.dataset, split=config.split, is_test_allowed=config.is_test_allowed, graph=graph
+    )
     examples = select(found.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
     return replace(found, examples=examples), split
 
@@ -507,15 +509,13 @@ def trajectories(*paths: Path, graphs: tuple[str, ...] = ()) -> Iterator[tuple[s
             yield from ((name, trajectory) for trajectory in traces.read(file))
 
 
-def splits_of(paths: Sequence[Path]) -> dict[tuple[str, str], str]:
-    """Return the splits of the questions of collections that are of one, by graph and text."""
-    return {
-        (file.parent.name, example.question.text): str(example.fields["split"])
-        for path in paths
-        for file in sorted(path.glob(f"*/{QUESTIONS}"))
-        for example in read_questions(file).examples
-        if "split" in example.fields
-    }
+def splits_of(paths: Sequence[Path]) -> dict[tuple[str, str], set[str]]:
+    """Return all splits that the questions of collections are of, by graph and text."""
+    splits: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for file in (file for path in paths for file in path.glob(f"*/{QUESTIONS}")):
+        for one in (one for one in read_questions(file).examples if "split" in one.fields):
+            splits[file.parent.name, one.question.text].add(str(one.fields["split"]))
+    return splits
 
 
 def card_of(collection: Collection) -> str:

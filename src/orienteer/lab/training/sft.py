@@ -123,9 +123,9 @@ def choose_trajectories(collections: Sequence[Path], config: SftConfig) -> tuple
     keys = [key for _, key in sorted(zip(chance.permutation(len(by_question)).tolist(), by_question, strict=True))]
     wanted = (config.validation_split,) if config.validation_split else WATCHED
     splits = splits_of(collections)
-    official = [key for key in keys if splits.get(key) in wanted]
+    official = [key for key in keys if not splits.get(key, set()).isdisjoint(wanted)]
     if config.validation_split and not official:
-        names = ", ".join(sorted(set(splits.values()))) or "none"
+        names = ", ".join(sorted(set().union(*splits.values()))) or "none"
         raise BadOption(f"no question is of the split {config.validation_split!r}; there are: {names}")
     held = official[: config.validation or None] or keys[: config.validation]
     kept = {*official, *held}

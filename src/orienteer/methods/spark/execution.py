@@ -5,8 +5,6 @@ Searches and Cypher are tool calls; the caller records them. Every other step is
 
 from __future__ import annotations
 
-import json
-import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -173,11 +171,9 @@ class Execution:
         if isinstance(step, FindStep):
             return self._leaf(step, self._find(step))
         if isinstance(step, CypherStep):
-            query = step.query
-            for name in reads(step):
-                ids = json.dumps([self._graph.arrays.ids[row] for row in self._set(name).rows], ensure_ascii=False)
-                query = re.sub(rf"\${re.escape(name)}\b", lambda _, ids=ids: ids, query)  # type: ignore[misc]
-            rows = self._call(step, "cypher", query=query, k=1)
+            ids = self._graph.arrays.ids
+            params: dict[str, JsonValue] = {name: [ids[row] for row in self._set(name).rows] for name in reads(step)}
+            rows = self._call(step, "cypher", query=step.query, k=1, **({"params": params} if params else {}))
             return self._leaf(step, rows)._replace(is_ordered=puts_in_order(step))
         if isinstance(step, MatchStep):
             return self._match(step)

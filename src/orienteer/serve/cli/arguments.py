@@ -61,6 +61,18 @@ Where = Annotated[
     ),
 ]
 K = Annotated[int, typer.Option("-k", metavar="N", min=0, help="Maximum number of hits.")]
+
+
+def _named_split(split: str | None) -> str | None:
+    if split == "":
+        raise UsageError("--split is empty: name a split, or leave --split out")
+    return split
+
+
+Split = Annotated[
+    str | None,
+    typer.Option(metavar="S", help="The split of a data set, such as OTT-QA's dev.", callback=_named_split),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is already there.")]
 BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")]
 MethodOptions = Annotated[

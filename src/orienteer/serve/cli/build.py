@@ -77,7 +77,7 @@ def build(
     ] = False,
     include: arguments.Include = None,
     exclude: arguments.Exclude = None,
-    split: Annotated[str, typer.Option(metavar="S", help="Read this split of a benchmark, such as OTT-QA's dev.")] = "",
+    split: arguments.Split = None,
     watch: arguments.Watch = False,
     ray: arguments.RayAddress = None,
     set_options: Annotated[
@@ -115,7 +115,7 @@ def build(
         metadata=metadata,
         include=tuple(include or ()),
         exclude=tuple(exclude or ()),
-        split=split,
+        split=split or "",
         config=BuildConfig.read({**usual, **values}) if values else None,
     )
     configured = arguments.settings().with_flags(base_url=base_url)

@@ -15,7 +15,16 @@ import typer
 
 from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption, UsageError
-from orienteer.serve.cli.arguments import STANDARD, Directory, Force, check_writable, file_trouble, open_graph, settings
+from orienteer.serve.cli.arguments import (
+    STANDARD,
+    Directory,
+    Force,
+    Split,
+    check_writable,
+    file_trouble,
+    open_graph,
+    settings,
+)
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -94,7 +103,7 @@ class TableFlags:
         str,
         typer.Option("--language", metavar="L", help="The preferred language of names and texts in RDF: en, de, ..."),
     ] = "en"
-    split: Annotated[str, typer.Option(metavar="S", help="Read this split of a benchmark, such as OTT-QA's dev.")] = ""
+    split: Split = None
 
     def options(self, sources: list[str] | None, *, force: bool = False) -> ImportOptions:
         """Return the options of an import. Raises `UsageError` if there is nothing to read, and `BadOption`."""
@@ -118,7 +127,7 @@ class TableFlags:
             text_from=tuple(filter(None, map(str.strip, self.text_from.split(",")))),
             text=self.text or "",
             language=self.language,
-            split=self.split,
+            split=self.split or "",
         )
 
 

@@ -260,7 +260,7 @@ def figures_of(several: Sequence[KindPair], parts: Compared, config: BuildConfig
         },
         "percentiles": percentile_table([*pools.values()], count),
         "means": {
-            name: {key: round(float(values.mean()), 4) if len(values) else 0.0 for key, values in pool.all.items()}
+            name: {key: round(float(values.mean()), 4) if len(values) else 0.0 for key, values in pool.every.items()}
             for name, pool in pools.items()
         },
         "correlations": {name: correlations(pool) for name, pool in pools.items()},

@@ -47,7 +47,7 @@ class Candidates:
     """Further similarities, of which figures are made but no edges."""
 
     @property
-    def all(self) -> dict[str, NDArray[np.float64]]:
+    def every(self) -> dict[str, NDArray[np.float64]]:
         """Return the signals and what is measured beside them."""
         return {**self.signals, **self.measured}
 
@@ -142,11 +142,11 @@ def percentile_table(several: Sequence[Candidates], nodes: int) -> list[dict[str
 
 def correlations(pool: Candidates) -> dict[str, dict[str, float]]:
     """Return Pearson's r of each two signals over the candidates: SAGE, tables 17 to 19. 0 where one never varies."""
-    names = list(pool.all)
+    names = list(pool.every)
     table: dict[str, dict[str, float]] = {name: {} for name in names}
     for first in names:
         for second in names:
-            a, b = pool.all[first], pool.all[second]
+            a, b = pool.every[first], pool.every[second]
             varies = len(a) > 1 and float(a.std()) > 0 and float(b.std()) > 0
             table[first][second] = round(float(np.corrcoef(a, b)[0, 1]), 4) if varies else float(first == second)
     return table

@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from orienteer.errors import BadInput, BadOption, nearest
+from orienteer.graph.format import is_graph
 from orienteer.graph.store import Graph
 from orienteer.ingest.formats.files import stem
 from orienteer.lab.evaluation.datasets import knowledge_bases, passages, rows
@@ -51,7 +52,13 @@ def read_questions(
                 "data set with --dataset"
             )
         path, split = files[split], None
-    return (found or recognise(path)).read(path, split=split, graph=graph)
+        found = _recognised(path)
+    if found is None:
+        looked = "; ".join(f"{one.name}: {one.looks_for}" for one in DATASETS)
+        raise BadInput(
+            f"{path} holds no questions in a known form. Looked for: {looked}. Name the data set with --dataset."
+        )
+    return found.read(path, split=split, graph=graph)
 
 
 def _files_of_questions(folder: Path) -> dict[str, Path]:
@@ -68,30 +75,49 @@ def _recognised(path: Path) -> Dataset | None:
     return next((dataset for dataset in DATASETS if dataset.recognises(path)), None)
 
 
-# The split that a student learns from, and the splits that are watched while it learns.
+def are_questions(path: Path, dataset: str | None = None) -> bool:
+    """Return whether a path is no graph, and `read_questions` finds questions there."""
+    if not path.exists():
+        return str(path) == EXACT
+    has_any = dataset is not None or _recognised(path) is not None or bool(_files_of_questions(path))
+    return has_any and not is_graph(path)
+
+
+# The split that a student learns from, the splits that are watched while it learns, and others that files are named by.
 TRAIN, WATCHED = "train", ("val", "validation")
+_SPLITS = (TRAIN, *WATCHED, "dev", "test")
 
 
 def read_taught(
-    path: Path, *, dataset: str | None, split: str | None, may_test: bool, graph: Graph | None
+    path: Path, *, dataset: str | None, split: str | None, is_test_allowed: bool, graph: Graph | None
 ) -> tuple[QuestionSet, str | None]:
     """Return questions that a student may learn from, and their split: `train`, if they have any and none is named.
 
-    Raises `BadOption` for a split that is kept for tests, unless allowed, and `BadInput` if there is no `train`.
+    The questions of `test.jsonl` are of the split `test`, unless they name their own. Raises `BadOption` for another
+    split than those that teach, unless allowed, and `BadInput` if there is no `train`.
     """
-    if split not in (None, TRAIN, *WATCHED) and not may_test:
+    if split not in (None, TRAIN, *WATCHED) and not is_test_allowed:
         raise BadOption(
-            f"the split {split!r} is kept for tests, and a student must not have seen it: leave --split out to ask "
+            f"a student learns from {TRAIN} and val alone, not from the split {split!r}: leave --split out to ask "
             f"{TRAIN!r}, or allow it with --allow-test"
         )
-    found = read_questions(path, dataset=dataset, split=split, graph=graph)
+    files = [stem(path)] if path.is_file() else list(_files_of_questions(path))
+    if split is dataset is None and len(files) > 1 and TRAIN in files and _recognised(path) is None:
+        split = TRAIN
+    names = [split] if split in files else files
+    name = names[0] if len(names) == 1 and names[0] in _SPLITS else None
+    found = read_questions(path, dataset=dataset, split=None if files == [split] == [name] else split, graph=graph)
     splits = {str(one.fields["split"]) for one in found.examples if "split" in one.fields}
-    if split is not None or not splits:
+    if name is not None and not splits:
+        examples = (one.model_copy(update={"fields": {**one.fields, "split": name}}) for one in found.examples)
+        found, splits = replace(found, examples=tuple(examples)), {name}
+    if split not in (None, name) or not splits:
         return found, split
-    if TRAIN not in splits:
-        names = ", ".join(sorted(splits))
-        raise BadInput(f"{path} has no split {TRAIN!r}, only {names}: name the one that a student may see with --split")
-    return replace(found, examples=tuple(rows.of_split(found.examples, TRAIN, path=path))), TRAIN
+    if split is None and TRAIN not in splits:
+        there = ", ".join(sorted(splits))
+        raise BadInput(f"{path} has no split {TRAIN!r}, only {there}: name the one that a student may see with --split")
+    split = split or TRAIN
+    return replace(found, examples=tuple(rows.of_split(found.examples, split, path=path))), split
 
 
 def named(name: str) -> Dataset:
@@ -107,15 +133,4 @@ def named(name: str) -> Dataset:
     return dataset
 
 
-def recognise(path: Path) -> Dataset:
-    """Return the data set at a path. Raises `BadInput` that lists what was looked for."""
-    dataset = _recognised(path)
-    if dataset is None:
-        looked = "; ".join(f"{dataset.name}: {dataset.looks_for}" for dataset in DATASETS)
-        raise BadInput(
-            f"{path} holds no questions in a known form. Looked for: {looked}. Name the data set with --dataset."
-        )
-    return dataset
-
-
-__all__ = ["DATASETS", "Dataset", "named", "read_questions", "read_taught", "recognise"]
+__all__ = ["DATASETS", "Dataset", "are_questions", "named", "read_questions", "read_taught"]

@@ -10,7 +10,8 @@ GRBench   the questions of Graph-CoT: JSON lines `{"qid", "question", "answer"}`
     maple/{Biology,Chemistry,Materials_Science,Medicine,Physics}/data.json
     Answers are names, joined by commas if there are several, and names may contain commas too; numbers; True and
     False. With a graph the names become nodes. The published files name no level, but come in blocks of ten for each
-    template, and the notebooks that made them have their templates under headings with a level: see `_GRAPHS`.
+    template, and the notebooks that made them have their templates under headings with a level: see `_GRAPHS`. A level
+    that a file gives yields to the heading's, and stays for a template that no heading has.
 TREC   `NAME.queries` with id and text, `NAME.qrels` with four columns. mFAR publishes STaRK so: a corpus of
     `id<TAB>json`, `NAME.queries` and `NAME.qrels` for each split.
 """

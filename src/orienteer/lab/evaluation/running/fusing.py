@@ -38,22 +38,24 @@ def fuse(
 ) -> list[str]:
     """Write the run at `path` with the lists of `run`'s agents fused anew, once for each combination of option values.
 
-    The options are `fusion`, and `agents` for the first so many of each question. Returns the methods without such
-    agents. An interrupted fusion is continued. Raises `BadOption` for a value that `ark` does not take, and `BadInput`
-    for a run without agents, for another graph, and if another run is at `path`.
+    The options are `fusion`, and `agents` for the first so many of each question. Returns what is left out and why. An
+    interrupted fusion is continued. Raises `BadOption` for a value that `ark` does not take, and `BadInput` for a run
+    without agents, for another graph, and if anything but a fusion of this run is at `path`.
     """
     if graph_hash(graph) != run.manifest.graph_sha256:
         raise BadInput(f"{graph.path} is not the graph that {run.path} was run on: name that one with --graph")
-    fusions = _fusions(run, graph, values)
+    fusions, left_out = _fusions(run, graph, values)
     sources = dict.fromkeys(source for source, _, _ in fusions)
-    left_out = [method for method in run.manifest.methods if method not in sources]
     if not fusions:
         wanted = " and ".join(f"{name}={','.join(texts)}" for name, texts in values.items())
-        raise BadInput(f"{run.path} has no agents to fuse by {wanted}: its methods are {', '.join(left_out)}")
+        raise BadInput(
+            f"{run.path} has no agents to fuse by {wanted}: its methods are {', '.join(run.manifest.methods)}"
+        )
     note = f"fused from the agents of {', '.join(map(repr, sources))} in {run.path.name}, without the model"
     update = {
         "methods": json.loads(json.dumps({variant.label: variant.all_options() for _, variant, _ in fusions})),
         "answers": False,
+        "fused_from": f"{run.path.name} of {run.manifest.created}",
         "notes": (*run.manifest.notes, note),
         "orienteer": __version__,
         "commit": commit(),
@@ -69,19 +71,24 @@ def fuse(
     return left_out
 
 
-def _fusions(run: StoredRun, graph: Graph, values: Mapping[str, Sequence[str]]) -> list[_Fusion]:
-    """Return the fusions of each method; if several would have one label, that of the first."""
+def _fusions(run: StoredRun, graph: Graph, values: Mapping[str, Sequence[str]]) -> tuple[list[_Fusion], list[str]]:
+    """Return the fusions of each method, and what is left out: if several would have one label, all but the first."""
     found: dict[str, _Fusion] = {}
+    left_out = [f"{source} (it has no agents)" for source in run.manifest.methods if source.split()[0] != Ark.name]
     for source, options in run.manifest.methods.items():
         name, own = source.split(maxsplit=1)[0], options_in(source)
         for chosen in combinations(values) if name == Ark.name else ():
             config = ArkConfig.read({**{key: value for key, value in options.items() if key != K}, **chosen})
             label = " ".join([name, *(f"{key}={shlex.quote(value)}" for key, value in {**own, **chosen}.items())])
-            if config.agents <= options["agents"]:
+            if config.agents > options["agents"]:
+                left_out.append(f"{label} ({source!r} has {options['agents']})")
+            elif label in found:
+                left_out.append(f"{label} of {source!r} (it is taken from {found[label][0]!r})")
+            else:
                 variant = Variant(label, METHODS[name], config.chosen, options.get(K))
                 ark = Ark(graph, ScriptedModel(lambda *_: ""), config)  # nothing is asked of it
-                found.setdefault(label, (source, variant, ark))
-    return list(found.values())
+                found[label] = (source, variant, ark)
+    return list(found.values()), left_out
 
 
 def _outcomes(run: StoredRun, graph: Graph, fusions: Sequence[_Fusion], journal: Journal) -> Iterator[Outcome]:

@@ -194,6 +194,8 @@ class RunManifest(Record):
     commit: str | None = None
     created: str
     notes: tuple[str, ...] = ()
+    fused_from: str | None = None
+    """The run, by name and time, whose agents' lists are fused here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +346,10 @@ def _no_result(file: Path, why: object) -> BadInput:
 # The conditions of a run: hashes of graph and prompts, versions; whether those of two runs agree.
 
 
-_FIXED = ("graph_sha256", "questions_sha256", "dataset", "split", "where", "k", "random_seed", "answers", "orienteer")
+_FIXED = (
+    *("graph_sha256", "questions_sha256", "dataset", "split", "where", "k", "random_seed", "answers", "orienteer"),
+    "fused_from",
+)
 _OF_THE_MODEL = ("model", "budget", "dialect")  # say nothing of a run without one
 _SHOWN = 100  # characters of a value in a message
 _HASHED = 12  # digits of a hash that are shown

@@ -179,7 +179,10 @@ def select(
             raise BadOption(f"No question has a field {name!r}.{hint} There are: {', '.join(fields) or 'none'}.")
     matching = [example for example in examples if all(meets(example, condition) for condition in conditions)]
     if not matching:
-        raise BadInput(f"no question meets {' and '.join(where)}" if where else "there is no question to ask")
+        pairs = ((name, value) for one in examples for name, value in one.fields.items())
+        values = sorted({f"{name}={value}" for name, value in pairs if name in {one.property for one in conditions}})
+        there = f"; there are {', '.join(values[:5])}" if values else ""
+        raise BadInput(f"no question meets {' and '.join(where)}{there}" if where else "there is no question to ask")
     if limit is None:
         return tuple(matching)
     if limit < 1:

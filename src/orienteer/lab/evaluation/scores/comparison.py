@@ -13,12 +13,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.display import counted
 from orienteer.errors import BadInput
 from orienteer.lab.evaluation.running.runs import Line, StoredRun
 from orienteer.lab.evaluation.scores.scorer import Lead, cut_short, gives_answers, latest, lead_of_runs, scorer
@@ -182,6 +183,18 @@ def unlike(runs: Sequence[StoredRun]) -> list[str]:
         f"the runs differ in {label}: {', '.join(sorted(map(str, values)))}"
         for label, field in _CONDITIONS
         if len(values := {getattr(run.manifest, field) for run in runs}) > 1
+    ]
+
+
+def repeated(runs: Sequence[StoredRun]) -> list[str]:
+    """Return a note on the results that several runs over one graph have of one method and question."""
+    asked = [{(run.manifest.graph_sha256, one.method, one.id, one.question) for one in run.lines} for run in runs]
+    twice = [result for result, count in Counter(chain(*asked)).items() if count > 1]
+    if not twice:
+        return []
+    _, method, question, _ = min(twice)
+    return [
+        f"{counted(len(twice), 'result')} in more than one of the runs, so counted again: {question!r} of {method!r}"
     ]
 
 
