@@ -1,19 +1,19 @@
-"""Write the benchmark `exact` (src/orienteer/lab/exact), and check that its open golds are what its programs give.
+"""Check that the open golds of the benchmark `exact` (src/orienteer/lab/exact) are what their programs give.
 
     python benchmarks/exact.py [--data FOLDER] [--worded FILE ...]
 
-The split `dev` is `hard/questions.jsonl`, whose golds are expressions over the tables of a graph (`intents/frames.py`);
-pandas computes them, and never the package. `--worded` adds a file of further questions with such golds and their
-splits; a gold of the split `hidden` is sealed, and its expression is written nowhere. Without it the questions that the
-benchmark has are kept as they are, and the command ends with 1 if a gold of `dev` or `test` is not what its program
-gives today.
+A program is an expression over the tables of a graph (`intents/frames.py`); pandas computes it, never the package. The
+split `dev` has those of `hard/questions.jsonl`. The command ends with 1 if a gold is not what its program gives today.
+`--worded` adds the questions of a file: `graph`, `shape`, `split`, `question`, and the expression as `gold`. A gold of
+the split `hidden` is sealed, and its expression is written nowhere.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ def resolved(truth: hard.TruthOf, graph: str) -> dict[str, Any] | None:  # Any: 
     if isinstance(truth, Number):
         return {"answers": [f"{truth.value:.10g}"], "answer_type": "number"}
     if isinstance(truth, hard.Table):
-        return {"answers": [f"{name}: {value:.10g}" for name, value in truth.rows.items()], "answer_type": "set"}
+        return {"answers": sorted(f"{name}: {value:.10g}" for name, value in truth.rows.items()), "answer_type": "set"}
     if isinstance(truth, Values):
         return {"answers": sorted(truth.texts)}
     assert isinstance(truth, Nodes | Top)
@@ -50,24 +50,23 @@ def resolved(truth: hard.TruthOf, graph: str) -> dict[str, Any] | None:  # Any: 
 
 
 def lines(worded: list[Path]) -> Iterator[dict[str, Any]]:  # Any: JSON
-    """Yield the questions of all splits with their golds."""
-    for file in [Path(hard.__file__).parent / "hard/questions.jsonl", *worded]:
+    """Yield the questions of files with their golds."""
+    for file in worded:
         for text in file.read_text(encoding="utf-8").splitlines():
             own = json.loads(text)
             gold = resolved(hard.gold(own["gold"], own["graph"]), own["graph"])
             if gold is None or any(edge in own["gold"] for edge in PARTIAL):
                 continue
-            line = {"split": own.get("split", "dev"), "graph": own["graph"], "shape": own["shape"]}
-            line |= {"question": own["question"], **gold}
+            line = {name: own[name] for name in ("split", "graph", "shape", "question")} | gold
             yield line | ({} if line["split"] == "hidden" else {"program": own["gold"]})
 
 
-def numbered(found: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:  # Any: JSON
-    """Give each question its id, and seal the golds of the hidden ones."""
-    counts: dict[str, int] = {}
+def numbered(found: Iterator[dict[str, Any]], ids: Iterable[str]) -> Iterator[dict[str, Any]]:  # Any: JSON
+    """Give each question its id, after those that are there, and seal the golds of the hidden ones."""
+    counts = Counter(one.rpartition("-")[0] for one in ids)
     for line in found:
         name = f"{line['split']}-{line['graph'].partition('_')[0]}"
-        counts[name] = counts.get(name, 0) + 1
+        counts[name] += 1
         line = {"id": f"{name}-{counts[name]}", **line}
         if line["split"] == "hidden":
             own = {key: line.pop(key) for key in ("nodes", "answers", "answer_type", "unanswerable") if key in line}
@@ -77,17 +76,16 @@ def numbered(found: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:  # An
 
 
 def main() -> int:
-    """Write the questions, or check them."""
+    """Check the questions, and add others."""
     parser = command_line(__doc__, ("--data",))
     parser.add_argument("--worded", type=Path, action="append", default=[], metavar="FILE", help="further questions")
     args = parser.parse_args()
-    if args.worded:
-        written = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in numbered(lines(args.worded)))
-        FILE.write_text(written, encoding="utf-8")
-        return 0
+    there = [json.loads(text) for text in FILE.read_text(encoding="utf-8").splitlines()]
+    with FILE.open("a", encoding="utf-8") as file:
+        for line in numbered(lines(args.worded), [line["id"] for line in there]):
+            file.write(f"{json.dumps(line, ensure_ascii=False)}\n")
     failed = 0
-    for text in FILE.read_text(encoding="utf-8").splitlines():
-        line = json.loads(text)
+    for line in there:
         if "program" in line:
             gold = resolved(hard.gold(line["program"], line["graph"]), line["graph"]) or {}
             if any(line[key] != value for key, value in gold.items()):

@@ -181,7 +181,7 @@ def values(schema):
         return st.integers(1, 4) | st.integers(schema.get("minimum", 0), schema.get("maximum", 10**20))
     if schema["type"] == "object":
         required = schema.get("required", ())
-        parts = {name: values(one) for name, one in schema["properties"].items()}
+        parts = {name: values(one) for name, one in schema.get("properties", {}).items()}
         return st.fixed_dictionaries(
             {name: one for name, one in parts.items() if name in required},
             optional={name: one for name, one in parts.items() if name not in required},

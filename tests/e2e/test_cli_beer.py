@@ -199,4 +199,4 @@ def test_a_mapping_is_not_mixed_with_flags(beer, cli):
     cli("validate", "beer", "--write-mapping", "beer.toml")
     ran = cli("import", "beer", "-o", "graph", "--mapping", "beer.toml", "--column", "id=Nr")
     assert ran.code == 2
-    assert "leave out --nodes, --edges and --column" in ran.err
+    assert "leave out --nodes, --edges, --column, --text-from" in ran.err

@@ -169,7 +169,7 @@ def test_no_command_asks_for_an_address_or_leaves_a_file(namespace, home, source
         ["embed", "g"],
         ["link", "g"],
         ["build", str(sources / "documents"), "-o", "plain", "--embedder", "none"],
-        ["build", str(sources / "documents"), "-o", "kb", "--extract", "hyper"],
+        ["build", str(sources / "documents"), "-o", "kb", "--extract", "hyper", "--embedder", "minilm"],
         *(["ask", "g", QUESTION, "--method", method] for method in free),
         *(["ask", "kb", "Who directs films about salt?", "--method", method] for method in free),
         ["cypher", "g", "MATCH (n) RETURN count(n) AS n"],

@@ -271,7 +271,7 @@ def figures_of(several: Sequence[KindPair], parts: Compared, config: BuildConfig
         "quantiles": {
             name: {
                 key: dict(zip(QUANTILES, np.percentile(values, QUANTILES).round(4).tolist(), strict=True))
-                for key, values in pool.all.items()
+                for key, values in pool.every.items()
                 if len(values)
             }
             for name, pool in pools.items()
