@@ -30,7 +30,7 @@ class PublishedTable(Record):
 
     id: str
     source: str
-    read: str
+    read: str = "S"
     columns: tuple[str, ...]
     rows: tuple[tuple[str | float, ...], ...]
     is_percent: bool = False
@@ -64,7 +64,7 @@ class Published(Record):
     published: str
     """The source of the figures."""
     read: str
-    """How they were read: S in the source, A in the abstract, E in an excerpt, V from a vendor."""
+    """How they were read: S in the source, A in the abstract, E in an excerpt."""
     dataset: str
     split: str
     measures: dict[str, Estimate] = {}
@@ -76,7 +76,13 @@ class Published(Record):
 def published_tables() -> tuple[PublishedTable, ...]:
     """Return every table of published figures."""
     text = files("orienteer.lab.evaluation.scores").joinpath("published.toml").read_text(encoding="utf-8")
-    return tuple(map(PublishedTable.model_validate, tomllib.loads(text)["table"]))
+    tables = dict[str, PublishedTable]()
+    for table in tomllib.loads(text)["table"]:
+        if of := tables.get(table.pop("like", "")):
+            at = [0, *(of.columns.index(name) + 1 for name in table["columns"])]
+            table |= {"rows": [[row[place] for place in at] for row in of.rows], "is_percent": of.is_percent}
+        tables[table["id"]] = PublishedTable.model_validate(table)
+    return tuple(tables.values())
 
 
 def published_rows(*manifests: RunManifest) -> tuple[Published, ...]:
