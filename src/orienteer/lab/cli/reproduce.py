@@ -19,30 +19,18 @@ from orienteer.serve.cli.output import Output
 def reproduce(
     out: Output,
     row: Annotated[str | None, typer.Argument(metavar="ID", help="A table or a figure: ark:table1.")] = None,
-    data: Annotated[
-        list[Path] | None, typer.Argument(metavar="DATA", help="The folders of the data sets, as they are published.")
-    ] = None,
-    target: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FOLDER", help="For graphs and runs; unfinished ones are continued."),
-    ] = None,
+    data: Annotated[list[Path] | None, typer.Argument(metavar="DATA", help="The data sets, as published.")] = None,
+    target: Annotated[Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Graphs and runs.")] = None,
     is_listed: Annotated[
         bool, typer.Option("--list", help="Print all tables and figures with their commands.")
     ] = False,
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help="Ask a random sample of N questions of each set.")
+        int | None, typer.Option(metavar="N", min=1, help="Ask N questions of each set, by chance.")
     ] = None,
     random_seed: Seed = 0,
-    judge: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The model that judges answers, at --base-url too. Default: --model."),
-    ] = None,
-    student: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A trained model, named as --model is, at --base-url too.")
-    ] = None,
-    embedder: Annotated[
-        str, typer.Option(metavar="NAME", help="What embeds the graphs: minilm, openai:NAME, or an ONNX model.")
-    ] = "minilm",
+    judge: Annotated[str | None, typer.Option(metavar="NAME", help="A judge at --base-url. Default: --model.")] = None,
+    student: Annotated[str | None, typer.Option(metavar="NAME", help="A trained model at --base-url.")] = None,
+    embedder: Annotated[str, typer.Option(metavar="NAME", help="minilm, openai:NAME, or an ONNX model.")] = "minilm",
     *,
     model: ModelFlags,
     budget: BudgetFlags,
@@ -53,16 +41,16 @@ def reproduce(
     from orienteer.llm.openai import OpenAIModel
 
     if is_listed:
-        parts = {"id", "shows", "reason"}
-        listed = [one.model_dump(include=parts) | {"command": one.command} for one in content().row]
+        listed = [
+            {**one.model_dump(include={"id", "shows", "reason"}), "command": one.command} for one in content().row
+        ]
         cells = [(one.id, one.command or f"none: {one.reason}") for one in content().row]
         out.show(listed, lambda: out.table(cells, header=("id", "command")))
         return 0
     if row is None or target is None:
         raise UsageError("name a table or figure, its data and -o: orienteer reproduce ark:table1 STARK -o FOLDER")
     asked, settings = row_of(row), model.settings()
-    own = settings.model
-    names = {"model": own, "judge": judge or own, "student": student}
+    names = {"model": settings.model, "judge": judge or settings.model, "student": student}
     flags = {name: _flags(model=value, base_url=value and model.base_url) for name, value in names.items()}
     flags |= {"asked": _flags(limit=limit, random_seed=random_seed, **asdict(budget))}
     flags |= {"embedder": _flags(embedder=embedder), "quiz": f"{limit or 2000} {_flags(random_seed=random_seed)}"}

@@ -70,21 +70,17 @@ class Reproduction:
             raise BadInput(f"{', '.join(held)}: {row.id} needs {', '.join(missing)}. It comes from {sources}")
         if "model" in row.takes and not self.flags.get("model"):
             raise BadOption(f"{row.id} asks a model: name one with --model")
-        if "embedder" in row.takes:
-            self._check_embedder()
+        noted = self.target / "graphs" / "embedder.txt"
+        before = noted.read_text(encoding="utf-8") if noted.exists() else None
+        if "embedder" in row.takes and before is None:
+            noted.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(noted, self.flags["embedder"])
+        elif "embedder" in row.takes and before != self.flags["embedder"]:
+            raise BadOption(f"the graphs in {self.target} are made with {before}: give that, or another folder with -o")
         if row.kind == "recipe":
             config = read_recipe(GrpoConfig, row.figure, {}).model_dump()
             return {(label, "value"): float(config[label]) for label in row.printed}
         return makers[row.kind]()
-
-    def _check_embedder(self) -> None:
-        """Note what embeds the folder's graphs. Raises `BadOption` for another one, whose graphs would not be made."""
-        file, named = self.target / "graphs" / "embedder.txt", self.flags["embedder"]
-        if not file.exists():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(file, named)
-        if (before := file.read_text(encoding="utf-8")) != named:
-            raise BadOption(f"the graphs in {self.target} are made with {before}: give that, or another folder with -o")
 
     def _places(self, part: str) -> list[Place | str]:
         """Return where the graphs of a part are, several if it is joined; of a missing one what is expected."""

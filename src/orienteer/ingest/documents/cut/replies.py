@@ -171,10 +171,10 @@ class NodeReader:
                 whole.update(calls=1, prompt_tokens=prompt, completion_tokens=completion, total=prompt + completion)
                 if reply is None:
                     paid.update(calls=1, prompt_tokens=prompt, completion_tokens=completion)
-        calls, cached = paid["calls"], whole.pop("calls", 0) - paid["calls"]
         tokens_paid = {name: paid[name] for name in ("prompt_tokens", "completion_tokens")}
         usd = None if price is None else round(price.usd(**tokens_paid, cached_tokens=0), 4)
-        return CostEstimate(calls=calls, cached=cached, **tokens_paid, usd=usd, whole=dict(whole))
+        calls, cached = paid["calls"], whole.pop("calls", 0) - paid["calls"]
+        return CostEstimate(calls=calls, cached=cached, **tokens_paid, usd=usd, whole=whole)
 
     def _second(self, begun: Trajectory, reply: str) -> Trajectory:
         """Return the opening of the second question."""
