@@ -24,9 +24,7 @@ def reproduce(
     is_listed: Annotated[
         bool, typer.Option("--list", help="Print all tables and figures with their commands.")
     ] = False,
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Ask N questions of each set, by chance.")
-    ] = None,
+    limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Ask N random questions of each set.")] = None,
     random_seed: Seed = 0,
     judge: Annotated[str | None, typer.Option(metavar="NAME", help="A judge at --base-url. Default: --model.")] = None,
     student: Annotated[str | None, typer.Option(metavar="NAME", help="A trained model at --base-url.")] = None,
@@ -41,9 +39,8 @@ def reproduce(
     from orienteer.llm.openai import OpenAIModel
 
     if is_listed:
-        listed = [
-            {**one.model_dump(include={"id", "shows", "reason"}), "command": one.command} for one in content().row
-        ]
+        parts = {"id", "shows", "reason"}
+        listed = [one.model_dump(include=parts) | {"command": one.command} for one in content().row]
         cells = [(one.id, one.command or f"none: {one.reason}") for one in content().row]
         out.show(listed, lambda: out.table(cells, header=("id", "command")))
         return 0
@@ -97,12 +94,10 @@ def _flags(**values: object) -> str:
     return " ".join(f"--{name} {shlex.quote(value)}" for name, value in given)
 
 
-def _cell(ours: float | None, published: float | None) -> str:
-    return f"{_figure(ours)} ({_figure(published)})" if published is not None else _figure(ours)
-
-
-def _figure(value: float | None) -> str:
+def _cell(value: float | None, published: float | None = None) -> str:
     """Write a count in full, a share or a mark with three digits, a small setting as it is; `-` for none."""
+    if published is not None:
+        return f"{_cell(value)} ({_cell(published)})"
     if value is None:
         return "-"
     if isinstance(value, int) or (value == int(value) and abs(value) > 1):

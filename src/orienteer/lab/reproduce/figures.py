@@ -70,13 +70,12 @@ class Reproduction:
             raise BadInput(f"{', '.join(held)}: {row.id} needs {', '.join(missing)}. It comes from {sources}")
         if "model" in row.takes and not self.flags.get("model"):
             raise BadOption(f"{row.id} asks a model: name one with --model")
-        noted = self.target / "graphs" / "embedder.txt"
-        before = noted.read_text(encoding="utf-8") if noted.exists() else None
-        if "embedder" in row.takes and before is None:
-            noted.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(noted, self.flags["embedder"])
-        elif "embedder" in row.takes and before != self.flags["embedder"]:
-            raise BadOption(f"the graphs in {self.target} are made with {before}: give that, or another folder with -o")
+        if "embedder" in row.takes:
+            file, named = self.target / "graphs" / "embedder.txt", self.flags["embedder"]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if (before := file.read_text(encoding="utf-8") if file.exists() else named) != named:
+                raise BadOption(f"graphs in {self.target} are made with {before}: give that, or another -o")
+            write_whole(file, named)
         if row.kind == "recipe":
             config = read_recipe(GrpoConfig, row.figure, {}).model_dump()
             return {(label, "value"): float(config[label]) for label in row.printed}
@@ -104,9 +103,8 @@ class Reproduction:
     def _graph(self, place: Place, form: str) -> Path:
         """Return the graph of a part, made once."""
         graph = self.target / "graphs" / "-".join(filter(None, (place["data"], place["name"], form)))
-        self._once(
-            graph.with_suffix(".json"), content().form.get(form, content().data[place["data"]].made), place, graph
-        )
+        made = content().form.get(form, content().data[place["data"]].made)
+        self._once(graph.with_suffix(".json"), made, place, graph)
         if self.row.embedded and not form:
             self._once(graph.with_suffix(".embedded"), ["embed {target} {embedder}"], place, graph)
         return graph
@@ -176,9 +174,9 @@ class Reproduction:
             step = f"eval run {{target}} {{questions}} {{asked}} {{{who}}} {' '.join(words)} -o {{run}}"
             self._ran(step, place, target=graph, run=run)
             scores = [f"--score {score}" for score, of in CRITERIA.items() if {score, *of} & {*row.measures}]
+            step = f"eval judge {{run}} {' '.join(scores)} --graph {{target}} {{judge}}"
             if scores:
-                judged = f"eval judge {{run}} {' '.join(scores)} --graph {{target}} {{judge}}"
-                self._ran(judged, place, target=graph, run=run)
+                self._ran(step, place, target=graph, run=run)
             if any(" fusion=" in method for method in methods):
                 fused = run.with_name(f"{run.name}-fused")
                 step = "eval fuse {run} --graph {target} -o {fused} --quiet"  # `eval show` prints its note
