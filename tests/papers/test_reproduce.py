@@ -240,7 +240,7 @@ def test_what_is_wrong_is_said_before_anything_is_paid(reproduced, model, tmp_pa
         (["reproduce", "ark:table1"], "-o FOLDER"),
         (["reproduce", "ark:table7", *into], "no DATA was given: ark:table7 needs skb/amazon and qa/amazon"),
         (["reproduce", "ark:table7", str(tmp_path / "away"), *into], "away is not there: ark:table7 needs"),
-        (["reproduce", "ark:table7", str(file), *into], "file is a file, no folder: ark:table7 needs"),
+        (["reproduce", "ark:table7", str(file), *into], "file is a file: ark:table7 needs"),
         (["reproduce", "ark:table7", str(tmp_path), *into, "--limit", "0"], "--limit"),
     ):
         assert run_command_line(words) == 2
@@ -358,11 +358,11 @@ def test_notes_are_printed_once(published, model, tmp_path, capsys, monkeypatch)
 
 def test_a_figure_of_a_tables_column_has_its_figures():
     for figure, table in (("ark:figure4", "ark:table5"), ("graphscout:figure1", "graphscout:table1")):
-        own, whole = ROWS[figure].printed, ROWS[table].printed
+        own, whole = ROWS[figure].published.figures, ROWS[table].published.figures
         assert own.keys() == whole.keys()
         assert all(own[label].items() <= whole[label].items() for label in own)
-    assert ROWS["ark:figure4"].printed["ark (GPT-4.1)"]["mag Hit@1"] == 0.734
-    assert ROWS["graphscout:figure1"].printed["polyg (GLM-4.6)"] == {"biomedical QwenScore": 0.467}
+    assert ROWS["ark:figure4"].published.figures["ark (GPT-4.1)"]["mag Hit@1"] == 0.734
+    assert ROWS["graphscout:figure1"].published.figures["polyg (GLM-4.6)"] == {"biomedical QwenScore": 0.467}
 
 
 def test_a_row_that_asks_a_model_needs_one(published, tmp_path, capsys, monkeypatch):

@@ -62,7 +62,8 @@ def reproduce(
     ours: dict[str, dict[str, float]] = {}
     for (label, column), figure in figures.items():
         ours.setdefault(label, {})[column] = figure
-    table, printed = asked.published, asked.printed
+    table = asked.published
+    printed = table.figures if table else {}
     columns = list(dict.fromkeys([*(table.columns if table else ()), *(column for _, column in figures)]))
     facts = {"source": table.source if table else None, "columns": columns, "ours": ours, "published": printed}
     lines = [

@@ -64,8 +64,7 @@ class Reproduction:
         missing = [place for part in row.parts for place in self._places(part) if isinstance(place, str)]
         if missing:
             sources = "; ".join(f"{content().data[name].name}: {content().data[name].source}" for name in row.data)
-            wrong = [one for one in self.folders if not one.is_dir()]
-            held = [f"{one} is {'a file, no folder' if one.exists() else 'not there'}" for one in wrong]
+            held = [f"{at} is {'a file' if at.exists() else 'not there'}" for at in self.folders if not at.is_dir()]
             held = held or [f"{one} does not hold all" for one in self.folders] or ["no DATA was given"]
             raise BadInput(f"{', '.join(held)}: {row.id} needs {', '.join(missing)}. It comes from {sources}")
         if "model" in row.takes and not self.flags.get("model"):
@@ -78,15 +77,15 @@ class Reproduction:
             write_whole(file, named)
         if row.kind == "recipe":
             config = read_recipe(GrpoConfig, row.figure, {}).model_dump()
-            return {(label, "value"): float(config[label]) for label in row.printed}
+            return {
+                (label, "value"): float(config[label]) for label in (row.published.figures if row.published else ())
+            }
         return makers[row.kind]()
 
     def _places(self, part: str) -> list[Place | str]:
         """Return where the graphs of a part are, several if it is joined; of a missing one what is expected."""
         name = part.split()[0]
-        data, one = next(
-            (data, one) for data in self.row.data if name in (one := content().data[data]).parts | one.joined
-        )
+        data = next(data for data in self.row.data if name in (one := content().data[data]).parts | one.joined)
         bases = [base for folder in self.folders for base in (folder, *sorted(folder.glob("*/")))]
         found = list[Place | str]()
         for member in one.joined.get(name, (name,)):

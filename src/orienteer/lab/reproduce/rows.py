@@ -78,11 +78,6 @@ class Row(Record):
         """The paper's table, if it prints figures."""
         return next((table for table in published_tables() if table.id == self.id), None)
 
-    @property
-    def printed(self) -> dict[str, dict[str, float]]:
-        """The paper's figures, by label and column."""
-        return self.published.figures if self.published else {}
-
 
 class Content(Record):
     """Everything in rows.toml."""
