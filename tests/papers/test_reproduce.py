@@ -11,6 +11,8 @@ import pytest
 import published_layouts
 from fakes.embedder import WordEmbedder
 from films import CELL, NUMBER_AND_IDS
+from orienteer.errors import ModelError
+from orienteer.graph import Graph
 from orienteer.lab.evaluation import published_tables
 from orienteer.lab.quizzes import Objectives
 from orienteer.lab.reproduce import reproductions
@@ -128,7 +130,7 @@ def reproduced(published, target, model, capsys, tmp_path, monkeypatch):
     def run(row_id, *flags, data=None, code=0):
         folders = [str(published[name]) for name in ROWS[row_id].data] if data is None else data
         words = ["reproduce", row_id, *folders, "-o", str(target), "--limit", "1", "--json", *flags]
-        words += ["--model", "scripted"] if ROWS[row_id].asks_model else []
+        words += ["--model", "scripted"] if "model" in ROWS[row_id].takes else []
         assert run_command_line(words) == code
         printed = capsys.readouterr()
         return json.loads(printed.out) if not code else printed.err
@@ -231,13 +233,136 @@ def test_what_is_wrong_is_said_before_anything_is_paid(reproduced, model, tmp_pa
     assert error.count("error:") == 1
     assert "skb/amazon and qa/amazon, skb/mag and qa/mag, skb/prime and qa/prime" in error
     assert "huggingface.co/datasets/snap-stanford/stark" in error
+    file, into = tmp_path / "file", ["-o", str(tmp_path / "out")]
+    file.write_text("")
     for words, told in (
-        (["reproduce", "ark:tabel1", "-o", str(tmp_path)], "Near: ark:table1"),
+        (["reproduce", "ark:tabel1", *into], "Near: ark:table1"),
         (["reproduce", "ark:table1"], "-o FOLDER"),
+        (["reproduce", "ark:table7", *into], "no DATA was given: ark:table7 needs skb/amazon and qa/amazon"),
+        (["reproduce", "ark:table7", str(tmp_path / "away"), *into], "away is not there: ark:table7 needs"),
+        (["reproduce", "ark:table7", str(file), *into], "file is a file: ark:table7 needs"),
+        (["reproduce", "ark:table7", str(tmp_path), *into, "--limit", "0"], "--limit"),
     ):
         assert run_command_line(words) == 2
         assert told in capsys.readouterr().err
     assert model.requests == 0
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "told"),
+    [
+        (["--model", "m", "--base-url", "http://127.0.0.1:9/v1"], 1, "is the server running?"),
+        (["--model", "local:nowhere.gguf"], 2, "nowhere.gguf"),
+        (["--model", "m", "--embedder", "no-such-embedder"], 2, "no-such-embedder"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_is_told_before_a_graph_is_made(
+    published, tmp_path, capsys, monkeypatch, flags, code, told
+):
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)  # between two attempts
+    if "--embedder" in flags:
+        monkeypatch.setattr(Settings, "open_model", lambda self, name=None: SliceModel())
+    words = ["reproduce", "ark:table4", str(published["stark"]), "-o", str(tmp_path / "out"), *flags]
+    assert run_command_line(words) == code
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "out" / "graphs").exists()
+
+
+def test_questions_that_failed_are_told_and_asked_again(published, model, monkeypatch, tmp_path, capsys):
+    """A model is away for a time: BM25 has its figure, ARK has none, until the command is repeated."""
+    monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path / "cache"))
+    words = ["reproduce", "ark:table1", str(published["stark"]), "-o", str(tmp_path / "out"), "--limit", "1"]
+    words += ["--model", "scripted", "--judge", "unused"]
+
+    def away(*messages, **given):
+        raise ModelError("the server is away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model, "chat", away)
+        assert run_command_line(words) == 1
+        lines = capsys.readouterr().out.splitlines()
+        assert "ours: model scripted, embedder minilm, n amazon 1, n mag 1, n prime 1" in lines
+        assert "failed: ark (GPT-4.1), mag: 1 of 1" in lines
+        assert not any(line.startswith("failed: bm25") for line in lines)
+        assert run_command_line([*words, "--json"]) == 1
+        made = json.loads(capsys.readouterr().out)
+    assert made["made_by"] == {"model": "scripted", "embedder": "minilm"}
+    assert {"line": "bm25", "part": "prime", "failed": 0, "n": 1} in made["asked"]
+    assert {"line": "ark (GPT-4.1)", "part": "prime", "failed": 1, "n": 1} in made["asked"]
+    assert run_command_line([*words, "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert not any(one["failed"] for one in made["asked"])
+    assert made["ours"]["ark (GPT-4.1)"]["mag Hit@1"] == 1
+
+
+def test_a_folder_keeps_its_embedder(reproduced, target):
+    reproduced("sage:figure18")
+    before = sorted(target.glob("graphs/*"))
+    told = reproduced("sage:figure18", "--embedder", "other", code=2)
+    assert "made with --embedder minilm" in told
+    assert sorted(target.glob("graphs/*")) == before
+
+
+def test_the_order_of_rows_changes_no_figure(reproduced, published, model, monkeypatch, tmp_path, capsys):
+    """GraphScout searches by meaning if its graph has vectors: it has them whichever row comes first."""
+    words = ["reproduce", "graphscout:figure5", str(published["grbench"]), "-o", str(tmp_path), "--model", "scripted"]
+    monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path / "cache"))
+    assert run_command_line([*words, "--limit", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["made_by"] == {"model": "scripted", "embedder": "minilm"}
+    graphs = [folder for folder in (tmp_path / "graphs").iterdir() if folder.is_dir()]
+    assert graphs
+    assert all(Graph.open(folder).arrays.searcher.has_vectors for folder in graphs)
+
+
+@pytest.mark.parametrize(("row_id", "method"), [("sage:figure4", "sage"), ("sage:figure18", "sage:hybrid")])
+def test_a_list_of_k_is_asked_for_as_one(reproduced, target, row_id, method):
+    """As many nodes as are asked for are seeds and neighbours: the beginning of a longer list is not a shorter one."""
+    ours = reproduced(row_id)["ours"]
+    assert {label.rpartition(", ")[2] for label in ours} == {"2", "5", "10", "20", "50", "100"}
+    files = target.glob("runs/*-k100*/results.jsonl")
+    lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    own = [line for line in lines if line["method"].split()[0] == method and "k=2" in line["method"].split()]
+    assert {len(line["hits"]) for line in own} == {2}
+
+
+def test_several_parts_of_a_report_have_lines_of_their_own(reproduced):
+    seeds = (seed for seed in range(1000) if Objectives(None, seed, "model").cell(0) == CELL["entity"])
+    ours = reproduced("graphscout:figure8", "--random-seed", str(next(seeds)))["ours"]
+    assert {"question_tokens", "question_tokens counts", "clue_nodes", "clue_nodes counts"} <= {*ours}
+    assert sum(ours["clue_nodes counts"].values()) == sum(ours["question_tokens counts"].values()) == 1
+
+
+def test_an_estimate_counts_what_is_paid_already(reproduced):
+    """The tokens of metadata are the same before and after the graph is made."""
+    before = reproduced("sage:table16")["ours"]["whole"]
+    reproduced("sage:table8")
+    assert reproduced("sage:table16")["ours"]["whole"] == before
+    assert before["total"] == before["prompt_tokens"] + before["completion_tokens"] > 0
+
+
+def test_a_folder_may_have_braces_in_its_name(published, tmp_path, capsys):
+    words = ["reproduce", "sage:figure18", str(published["stark"]), "--limit", "1", "-o", str(tmp_path / "o{1} b")]
+    assert run_command_line(words) == 0
+    assert "bm25 + dense, 20" in capsys.readouterr().out
+
+
+def test_notes_are_printed_once(published, model, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path / "cache"))
+    words = ["reproduce", "ark:table3", str(published["stark"]), "--limit", "1", "-o", str(tmp_path / "out")]
+    assert run_command_line([*words, "--model", "scripted"]) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if line]
+    assert sum("-amazon-" in line and "fused from" in line for line in told) == 1
+    assert sum(line.startswith("By ") for line in told) == 3  # one for the run on each graph
+
+
+def test_a_figure_of_a_tables_column_has_its_figures():
+    for figure, table in (("ark:figure4", "ark:table5"), ("graphscout:figure1", "graphscout:table1")):
+        own, whole = ROWS[figure].published.figures, ROWS[table].published.figures
+        assert own.keys() == whole.keys()
+        assert all(own[label].items() <= whole[label].items() for label in own)
+    assert ROWS["ark:figure4"].published.figures["ark (GPT-4.1)"]["mag Hit@1"] == 0.734
+    assert ROWS["graphscout:figure1"].published.figures["polyg (GLM-4.6)"] == {"biomedical QwenScore": 0.467}
 
 
 def test_a_row_that_asks_a_model_needs_one(published, tmp_path, capsys, monkeypatch):

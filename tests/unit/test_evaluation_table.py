@@ -398,7 +398,7 @@ def test_every_published_table_says_where_it_is_and_how_it_was_read():
         assert re.search(r"paper 00[1-4]\), (table|section)|arXiv \d{4}\.\d{5}|its repository", table.source), (
             table.source
         )
-        assert table.read in set("SAEVM")
+        assert table.read in set("SAE")
         assert all(len(row) == 1 + len(table.columns) for row in table.rows)
         assert len({label for label, *_ in table.rows}) == len(table.rows)
         assert any(table.figures.values())

@@ -13,7 +13,7 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from math import inf
 from pathlib import Path
@@ -50,6 +50,8 @@ class Reproduction:
     target: Path
     flags: Mapping[str, str]
     """What steps name in braces besides: `model`, `judge`, `student`, `embedder`, `asked`, `quiz`."""
+    asked: list[dict[str, Any]] = field(default_factory=list)  # Any: JSON
+    """The `line` and `part` of what was asked, how many questions `failed`, and of how many, `n`."""
 
     def figures(self) -> Figures:
         """Make the row's figures; what is in the folder stays.
@@ -62,21 +64,28 @@ class Reproduction:
         missing = [place for part in row.parts for place in self._places(part) if isinstance(place, str)]
         if missing:
             sources = "; ".join(f"{content().data[name].name}: {content().data[name].source}" for name in row.data)
-            held = ", ".join(map(str, self.folders)) or "no DATA"
-            raise BadInput(f"{row.id} needs {', '.join(missing)}, which {held} does not hold. It comes from {sources}")
-        if row.asks_model and not self.flags.get("model"):
+            held = [f"{at} is {'a file' if at.exists() else 'not there'}" for at in self.folders if not at.is_dir()]
+            held = held or [f"{one} does not hold all" for one in self.folders] or ["no DATA was given"]
+            raise BadInput(f"{', '.join(held)}: {row.id} needs {', '.join(missing)}. It comes from {sources}")
+        if "model" in row.takes and not self.flags.get("model"):
             raise BadOption(f"{row.id} asks a model: name one with --model")
+        if "embedder" in row.takes:
+            file, named = self.target / "graphs" / "embedder.txt", self.flags["embedder"]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if (before := file.read_text(encoding="utf-8") if file.exists() else named) != named:
+                raise BadOption(f"graphs in {self.target} are made with {before}: give that, or another -o")
+            write_whole(file, named)
         if row.kind == "recipe":
             config = read_recipe(GrpoConfig, row.figure, {}).model_dump()
-            return {(label, "value"): float(config[label]) for label in row.printed}
+            return {
+                (label, "value"): float(config[label]) for label in (row.published.figures if row.published else ())
+            }
         return makers[row.kind]()
 
     def _places(self, part: str) -> list[Place | str]:
         """Return where the graphs of a part are, several if it is joined; of a missing one what is expected."""
         name = part.split()[0]
-        data, one = next(
-            (data, one) for data in self.row.data if name in (one := content().data[data]).parts | one.joined
-        )
+        data = next(data for data in self.row.data if name in (one := content().data[data]).parts | one.joined)
         bases = [base for folder in self.folders for base in (folder, *sorted(folder.glob("*/")))]
         found = list[Place | str]()
         for member in one.joined.get(name, (name,)):
@@ -93,10 +102,9 @@ class Reproduction:
     def _graph(self, place: Place, form: str) -> Path:
         """Return the graph of a part, made once."""
         graph = self.target / "graphs" / "-".join(filter(None, (place["data"], place["name"], form)))
-        self._once(
-            graph.with_suffix(".json"), content().form.get(form, content().data[place["data"]].made), place, graph
-        )
-        if self.row.embedded and form not in ("alike", "tables", "reviews"):
+        made = content().form.get(form, content().data[place["data"]].made)
+        self._once(graph.with_suffix(".json"), made, place, graph)
+        if self.row.embedded and not form:
             self._once(graph.with_suffix(".embedded"), ["embed {target} {embedder}"], place, graph)
         return graph
 
@@ -138,6 +146,8 @@ class Reproduction:
                 name = label.replace("MODEL", model).replace("STUDENT", model)
                 line = name if not row.by_part else part if len(row.methods) == 1 else f"{part} {name}"
                 own = [one for one in shown if one["method"] == method]
+                sums = {name: sum(one[name] for one in own) for name in ("failed", "n")}
+                self.asked.append({"line": line, "part": part, **sums})
                 for measure in row.measures:
                     for value, figure in _measured(measure, method, own, runs).items():
                         column = measure if row.by_part else " ".join(filter(None, (part, value, measure)))
@@ -159,26 +169,30 @@ class Reproduction:
             run = self.target / "runs" / "-".join(str(name) for name in names if name).replace("/", "_")
             words = [f"--method {shlex.quote(method.partition(' fusion=')[0])}" for method in methods]
             words = [*dict.fromkeys(words), f"--split {split}" if split else "", "--answers" if row.answers else ""]
-            step = f"eval run {{target}} {{questions}} {{asked}} {{{who}}} {' '.join(words)} -k {row.k} -o {{run}}"
+            words += [f"-k {row.k}", "--retry-failed"]
+            step = f"eval run {{target}} {{questions}} {{asked}} {{{who}}} {' '.join(words)} -o {{run}}"
             self._ran(step, place, target=graph, run=run)
             scores = [f"--score {score}" for score, of in CRITERIA.items() if {score, *of} & {*row.measures}]
+            step = f"eval judge {{run}} {' '.join(scores)} --graph {{target}} {{judge}}"
             if scores:
-                judged = f"eval judge {{run}} {' '.join(scores)} --graph {{target}} {{judge}}"
-                self._ran(judged, place, target=graph, run=run)
+                self._ran(step, place, target=graph, run=run)
             if any(" fusion=" in method for method in methods):
                 fused = run.with_name(f"{run.name}-fused")
-                self._ran("eval fuse {run} --graph {target} -o {fused}", place, target=graph, run=run, fused=fused)
+                step = "eval fuse {run} --graph {target} -o {fused} --quiet"  # `eval show` prints its note
+                self._ran(step, place, target=graph, run=run, fused=fused)
                 run = fused
             runs.append(run)
         return runs, model
 
     def _shown(self, runs: Sequence[Path]) -> list[dict[str, Any]]:  # Any: JSON
         """Return the rows that `eval show` prints of some runs together."""
-        words = [shlex.quote(str(run)) for run in runs] + ["--together --json" if len(runs) > 1 else "--json"]
+        # What is said of a run is printed already, unless it was fused.
+        words = ["--together"] if len(runs) > 1 else [] if runs[0].name.endswith("-fused") else ["--quiet"]
         words += [f"--by {self.row.by}"] if self.row.by else []
         words += [f"--measure {name}" for name in self.row.measures if name not in _WORK and " " not in name]
         [place, *_] = self._members(self.row.parts[0])
-        shown: list[dict[str, Any]] = json.loads(self._ran(f"eval show {' '.join(words)}", place))
+        place = {**place, "runs": shlex.join(map(str, runs))}
+        shown: list[dict[str, Any]] = json.loads(self._ran(f"eval show {{runs}} --json {' '.join(words)}", place))
         return shown
 
     def _counts(self) -> Figures:
@@ -208,11 +222,12 @@ class Reproduction:
         graph = self._graph(place, row.forms.get(place["name"], "")) if needs_graph else self.target
         printed = [self._ran(step, place, target=graph) for step in row.steps]
         report = json.loads(printed[-1] if printed else graph.with_suffix(".json").read_text(encoding="utf-8"))
-        for item in row.figure.split(", "):
-            value = report
+        for item in (items := row.figure.split(", ")):
+            value, name = report, item.rpartition(".")[2]
             for key in item.lstrip("^").split("."):
                 value = value[key]
-            for (label, column), number in _flat(item.rpartition(".")[2], value):
+            for (own, column), number in _flat(name, value):
+                label = f"{name} {own}" if len(items) > 1 and own != name else own
                 figures[(column, label) if item.startswith("^") else (label, column)] = number
         return figures
 

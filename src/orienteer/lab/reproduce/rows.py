@@ -53,35 +53,30 @@ class Row(Record):
     reason: str | None = None
 
     @property
-    def asks_model(self) -> bool:
-        """Whether a model is asked: by a method, for an answer, or while a graph is made."""
+    def takes(self) -> tuple[str, ...]:
+        """Which of `model`, `judge`, `student` and `embedder` it needs, in a step, for a graph or to ask."""
         texts = self.methods.values() if self.kind == "runs" else ()
         used = {*self.forms.values(), *(text.partition("@")[2] for text in texts)}
-        steps = [*self.steps, *(step for form in used for step in content().form.get(form, ()))]
-        is_asked = any(method_of(text.split()[0]).asks_model for text in texts)
-        return self.answers or is_asked or any("{model}" in step for step in steps)
+        steps = " ".join([*self.steps, *(step for form in used for step in content().form.get(form, ()))])
+        is_taken = {
+            "model": self.answers or "{model}" in steps or any(method_of(text.split()[0]).asks_model for text in texts),
+            "judge": "{judge}" in steps or not {"QwenScore", "A-Score"}.isdisjoint(self.measures),
+            STUDENT: STUDENT in used,
+            "embedder": self.embedded or "{embedder}" in steps,
+        }
+        return tuple(filter(is_taken.get, is_taken))
 
     @property
     def command(self) -> str | None:
         """The command that makes it; None if none does, for the `reason`."""
-        flags = {
-            "--model MODEL": self.asks_model,
-            "--judge JUDGE": {"QwenScore", "A-Score"} & {*self.measures} or "{judge}" in " ".join(self.steps),
-            "--student STUDENT": any(text.endswith(f"@{STUDENT}") for text in self.methods.values()),
-            "-o FOLDER": True,
-        }
-        words = ["orienteer reproduce", self.id, *map(str.upper, self.data), *filter(flags.get, flags)]
+        named = (f"--{name} {name.upper()}" for name in self.takes if name != "embedder")
+        words = ["orienteer reproduce", self.id, *map(str.upper, self.data), *named, "-o FOLDER"]
         return " ".join(words) if self.reason is None else None
 
     @property
     def published(self) -> PublishedTable | None:
         """The paper's table, if it prints figures."""
         return next((table for table in published_tables() if table.id == self.id), None)
-
-    @property
-    def printed(self) -> dict[str, dict[str, float]]:
-        """The paper's figures, by label and column."""
-        return self.published.figures if self.published else {}
 
 
 class Content(Record):
@@ -97,7 +92,10 @@ class Content(Record):
 def content() -> Content:
     """Return every row, paper by paper, the data sets that they need, and the forms of graphs."""
     text = files("orienteer.lab.reproduce").joinpath("rows.toml").read_text(encoding="utf-8")
-    return Content.model_validate(tomllib.loads(text))
+    read, rows = tomllib.loads(text), dict[str, dict[str, object]]()
+    for row in read["row"]:
+        rows[row["id"]] = {**rows.get(row.pop("like", ""), {}), **row}
+    return Content.model_validate({**read, "row": list(rows.values())})
 
 
 def row_of(row_id: str) -> Row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -150,7 +151,7 @@ class NodeReader:
 
     def estimate(self, nodes: Iterable[Node], price: Price | None) -> CostEstimate:
         """Estimate the cost of reading the nodes, without a call."""
-        calls = cached = prompted = completed = 0
+        paid, whole = Counter[str](), Counter[str]()
         for node in nodes:
             schema = self.form.schema_of(node)
             if schema is None:
@@ -166,14 +167,14 @@ class NodeReader:
                     reply_tokens *= _AGAIN
                     if reply is not None:
                         reply = self.replies.get(first_request(self._second(begun, reply), schema))
-                cached += reply is not None
-                calls += reply is None
-                prompted += int(size * _OVERHEAD) * (reply is None)
-                completed += int(reply_tokens) * (reply is None)
-        usd = None
-        if price is not None:
-            usd = round(price.usd(prompt_tokens=prompted, cached_tokens=0, completion_tokens=completed), 4)
-        return CostEstimate(calls=calls, cached=cached, prompt_tokens=prompted, completion_tokens=completed, usd=usd)
+                prompt, completion = int(size * _OVERHEAD), int(reply_tokens)
+                whole.update(calls=1, prompt_tokens=prompt, completion_tokens=completion, total=prompt + completion)
+                if reply is None:
+                    paid.update(calls=1, prompt_tokens=prompt, completion_tokens=completion)
+        tokens_paid = {name: paid[name] for name in ("prompt_tokens", "completion_tokens")}
+        usd = None if price is None else round(price.usd(**tokens_paid, cached_tokens=0), 4)
+        calls, cached = paid["calls"], whole.pop("calls", 0) - paid["calls"]
+        return CostEstimate(calls=calls, cached=cached, **tokens_paid, usd=usd, whole=whole)
 
     def _second(self, begun: Trajectory, reply: str) -> Trajectory:
         """Return the opening of the second question."""
@@ -251,6 +252,8 @@ class CostEstimate(Record):
     completion_tokens: int
     usd: float | None
     """None if the model's price is not known."""
+    whole: dict[str, int] = {}
+    """Tokens together with those of replies that are in the cache."""
 
     def render(self, model: str) -> str:
         """Return the estimate as a line for people."""

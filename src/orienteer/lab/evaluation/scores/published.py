@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from orienteer.lab.evaluation.running.runs import RunManifest
 from orienteer.lab.evaluation.scores.judge import CRITERIA
@@ -30,7 +31,7 @@ class PublishedTable(Record):
 
     id: str
     source: str
-    read: str
+    read: str = "S"
     columns: tuple[str, ...]
     rows: tuple[tuple[str | float, ...], ...]
     is_percent: bool = False
@@ -64,7 +65,7 @@ class Published(Record):
     published: str
     """The source of the figures."""
     read: str
-    """How they were read: S in the source, A in the abstract, E in an excerpt, V from a vendor."""
+    """How they were read: S in the source, A in the abstract, E in an excerpt."""
     dataset: str
     split: str
     measures: dict[str, Estimate] = {}
@@ -76,7 +77,13 @@ class Published(Record):
 def published_tables() -> tuple[PublishedTable, ...]:
     """Return every table of published figures."""
     text = files("orienteer.lab.evaluation.scores").joinpath("published.toml").read_text(encoding="utf-8")
-    return tuple(map(PublishedTable.model_validate, tomllib.loads(text)["table"]))
+    tables = dict[str, PublishedTable]()
+    for table in tomllib.loads(text)["table"]:
+        if of := tables.get(table.pop("like", "")):
+            at = [0, *(of.columns.index(name) + 1 for name in table["columns"])]
+            table |= {"rows": [[row[place] for place in at] for row in of.rows], "is_percent": of.is_percent}
+        tables[table["id"]] = PublishedTable.model_validate(table)
+    return tuple(tables.values())
 
 
 def published_rows(*manifests: RunManifest) -> tuple[Published, ...]:
@@ -93,31 +100,21 @@ def published_rows(*manifests: RunManifest) -> tuple[Published, ...]:
     columns = {(table.id, column): table.parts_of(column) for table in tables for column in table.columns}
     parts, splits = words & {part for part, _, _ in columns.values()}, {split for _, split, _ in columns.values()}
     split = next((name for name in (manifests[0].split, "test", "all") if name in splits), "")
-    found: dict[tuple[str, str], Published] = {}
-    for table in tables:
+    found: dict[tuple[str, str], dict[str, Any]] = {}  # Any: the fields of a row
+    for table, (label, figures) in ((one, line) for one in tables for line in one.figures.items()):
         paper, _, place = table.source.partition(", ")
-        for label, figures in table.figures.items():
-            for column, figure in figures.items():
-                part, of_split, measure = columns[table.id, column]
-                if {part} != parts or of_split != split:
-                    continue
-                key, own = (label, paper), {measure: Estimate(mean=figure, low=None, high=None, n=None)}
-                about = f"{table.benchmark} {part}"
-                if key not in found:
-                    found[key] = Published(
-                        method=label,
-                        published=table.source,
-                        read=table.read,
-                        dataset=about,
-                        split=split,
-                        note=table.note,
-                    )
-                elif place not in found[key].published:
-                    notes = "; ".join(filter(None, (found[key].note, table.note)))
-                    both = {"published": f"{found[key].published} and {place}", "note": notes}
-                    found[key] = found[key].model_copy(update=both)
-                found[key] = found[key].model_copy(update={"measures": found[key].measures | own})
-    return tuple(found.values())
+        own = dict[str, Estimate]()
+        for column, figure in figures.items():
+            part, of_split, measure = columns[table.id, column]
+            if {part} == parts and of_split == split:
+                own[measure] = Estimate(mean=figure, low=None, high=None, n=None)
+        if own and (old := found.get((label, paper))):
+            notes = "; ".join(filter(None, (old["note"], table.note)))
+            old |= {"published": f"{old['published']} and {place}", "note": notes, "measures": old["measures"] | own}
+        elif own:
+            about = {"method": label, "published": table.source, "read": table.read, "split": split, "note": table.note}
+            found[label, paper] = {**about, "dataset": f"{table.benchmark} {' '.join(parts)}", "measures": own}
+    return tuple(map(Published.model_validate, found.values()))
 
 
 def _words(manifest: RunManifest) -> list[str]:
