@@ -129,10 +129,8 @@ def but_named(context: Context, place: int, nodes: NodeSet, objects: Objects, fo
 
 @part
 def but_class(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Read `the dramas` of `films except the dramas`; not where one of the nodes is called so itself."""
-    own = context.relations.types_of(nodes)
-    is_named = any(context.relations.types_of(named.value) & own for named in names_at(context, place))
-    for one in _class(context, place, nodes) if not is_named else ():
+    """Read `the dramas` of `films except the dramas`."""
+    for one in _class(context, place, nodes):
         joined = [condition for condition in one.value if isinstance(condition, Joined)]
         if all(context.relations.is_single(condition.kinds) for condition in joined) or _is_plural(
             context, one.last - 1

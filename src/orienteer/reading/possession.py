@@ -82,8 +82,7 @@ def whose_kind(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
         for described in _own_clause(context, head.last, relation.target):
             is_one = bool(context.relations.types_of(described.value) & context.relations.types_of(relation.target))
             if described.value.best is None and is_one:
-                cost = head.cost + described.cost
-                had = joined(relation._replace(target=described.value), described.last, cost)
+                had = joined(relation._replace(target=described.value), described.last, head.cost + described.cost)
                 yield _of_all(context, place, had)
 
 
@@ -313,9 +312,10 @@ def nouns_had(
 ) -> Iterator[Parse[NodeSet]]:
     """Read `dependencies`, `hypernym X`, `supervisor`: a noun that names edges, so many times if it was counted."""
     amount, begin = found["count"].value if "count" in found else None, found["having_word"].last
-    if having_word or amount is not None:
-        return edge_noun_had(context, place, nodes, amount, is_denied=having_word)
-    return (_of_all(context, begin, had) for had in edge_noun_had(context, place, nodes))
+    is_theirs = context.at(place - 1) in ("their", "its") and not having_word  # "all the dependencies" may be others'
+    for had in edge_noun_had(context, place, nodes, amount, is_denied=having_word):
+        if is_theirs or context.end_of(begin, "every one") is None:
+            yield _of_all(context, begin, had)
 
 
 def edge_noun_had(

@@ -508,9 +508,8 @@ def by_verb(context: Context, place: int, nodes: NodeSet, action: Action) -> Par
     if action.lone is None:
         return None
     is_by = any(context.at(said.last) == "by" for said in extent(context, place))  # "depended on only by"
-    edges, frame = action.lone.edges, Voice.PASSIVE if is_by else action.frame
-    related = partial(context.relations.named, nodes, edges, frame, is_strict=action.is_strict or is_by)
-    return Parse(place, related, 0.0)
+    frame, is_strict = (Voice.PASSIVE, True) if is_by else (action.frame, action.is_strict)
+    return Parse(place, partial(context.relations.named, nodes, action.lone.edges, frame, is_strict=is_strict), 0.0)
 
 
 @part
