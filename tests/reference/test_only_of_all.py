@@ -106,9 +106,20 @@ def test_what_is_answered_is_so(library: Library, questions: object) -> None:
     assert read, questions
 
 
-def test_the_largest_of_each_is_no_count(library: Library) -> None:
-    result = library.asked("the largest module per field")
-    assert result is None, result.answer
+@pytest.mark.parametrize(
+    "question",
+    [
+        "{} per field",
+        "{} for each field",
+        "{} of each keeper",
+        "Which keeper has {} per field?",
+        "{} per keeper",
+        "In each field, what is {}?",
+    ],
+)
+def test_the_largest_of_each_is_no_count(library: Library, question: str) -> None:
+    result = library.asked(question.format("the largest module"))
+    assert result is None, result.reading
 
 
 @pytest.mark.parametrize("question", ["Which modules have all the imports that mod-a has?", "modules with all imports"])
