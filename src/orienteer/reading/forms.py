@@ -228,8 +228,11 @@ def group(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[tuple[
         yield Parse(last, (Measure(property=own.name), own.types), cost + 0.05)
 
 
-def _each(counted: NodeSet, group: tuple[Measure, frozenset[int]]) -> ExactQuery:
-    return ExactQuery("count", counted, group=group[0])
+def _each(counted: NodeSet, group: tuple[Measure, frozenset[int]]) -> ExactQuery | None:
+    """Return the number for each; the node itself of "the largest package by size", and none of the largest of each."""
+    if counted.best is not None and counted.best.measure == group[0]:
+        return ExactQuery("list", counted)
+    return ExactQuery("count", counted, group=group[0]) if counted.best is None or counted.best.first > 1 else None
 
 
 def _total_of_each(

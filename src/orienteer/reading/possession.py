@@ -82,21 +82,30 @@ def whose_kind(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
         for described in _own_clause(context, head.last, relation.target):
             is_one = bool(context.relations.types_of(described.value) & context.relations.types_of(relation.target))
             if described.value.best is None and is_one:
-                cost = head.cost + described.cost
-                yield joined(relation._replace(target=described.value), described.last, cost)
+                had = joined(relation._replace(target=described.value), described.last, head.cost + described.cost)
+                yield _of_all(context, place, had)
 
 
 @part
 def whose_noun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Read `[whose] supervisor is X`: a noun that names edges."""
-    for unit in context.units.edges.get(place, ()):
+    """Read `[whose] supervisor is X`, `[whose] every dependency is in X`: a noun that names edges."""
+    for unit in context.units.edges.get(context.end_of(place, "every one") or place, ()):
         for relation in noun_had(context, nodes, unit, NodeSet()):
             is_not = context.starts(unit.last, "is not", "are not", "was not", "were not")
             others = [other for other in context.nodes(is_not) if other.value.named] if is_not is not None else []
             said = [(parse, False) for parse in _own_clause(context, unit.last, relation.target)]
             for target, is_denied in (*said, *((other, True) for other in others)):
                 for cut in noun_had(context, nodes, unit, target.value):
-                    yield joined(cut, target.last, target.cost, is_denied=is_denied)
+                    had = joined(cut, target.last, target.cost, is_denied=is_denied)
+                    yield had if is_denied else _of_all(context, place, had)
+
+
+def _of_all(context: Context, place: int, had: Parse[NodeSet]) -> Parse[NodeSet]:
+    """Return what was said of what nodes have, of all of it behind `[whose] every`, `[have] all their`."""
+    *others, last = had.value.conditions
+    if context.end_of(place, "every one") is None or not isinstance(last, Joined):
+        return had
+    return had._replace(value=replace(had.value, conditions=(*others, replace(last, extent="only"))))
 
 
 def _own_clause(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
@@ -302,8 +311,11 @@ def nouns_had(
     context: Context, place: int, nodes: NodeSet, having_word: bool, found: Found
 ) -> Iterator[Parse[NodeSet]]:
     """Read `dependencies`, `hypernym X`, `supervisor`: a noun that names edges, so many times if it was counted."""
-    amount = found["count"].value if "count" in found else None
-    return edge_noun_had(context, place, nodes, amount, is_denied=having_word)
+    amount, begin = found["count"].value if "count" in found else None, found["having_word"].last
+    is_theirs = context.at(place - 1) in ("their", "its") and not having_word  # "all the dependencies" may be others'
+    for had in edge_noun_had(context, place, nodes, amount, is_denied=having_word):
+        if is_theirs or context.end_of(begin, "every one") is None:
+            yield _of_all(context, begin, had)
 
 
 def edge_noun_had(

@@ -445,7 +445,7 @@ class RulesReader:
             context.forget_rules()
         if context.is_too_deep:
             return _Understood(None, refusal=unsupported(_TOO_LONG))
-        if grouped is not None and not (parses and _is_of_each(parses[0].value)):
+        if grouped is not None and not (parses and _is_of_each(parses[0].value, grouped)):
             return _unread(context, not_understood(grouped))
         if majority is not None and not (parses and parses[0].value.form == "majority"):
             return _unread(context, not_understood(majority))
@@ -560,14 +560,19 @@ def _grouped(context: Context) -> str | None:
         is_test = place == 1 and context.at(0) in WORDS["asking"]
         is_within = word in ("everyone", "everybody", "everything") and (place > 2 or is_test)  # "give me everyone who"
         is_within |= word == "each" and bool({"many", "number", "average", "total"} & set(context.words[:place]))
-        if word == "per" or is_within or (word in ("each", "every") and place > _BEGINNING):
+        is_late = place > _BEGINNING or context.at(place - 1) == "for"
+        if word == "per" or is_within or (word in ("each", "every") and is_late):
             return context.reading.surface(place, place + 1)
     return None
 
 
-def _is_of_each(query: ExactQuery) -> bool:
-    """Return whether a query tells something for each of several; an average "per module" is that of the modules."""
-    return query.group is not None or query.form == "average" or _is_of_every(query)
+def _is_of_each(query: ExactQuery, word: str) -> bool:
+    """Return whether a query tells something for each of several; an average "per module" is that of the modules.
+
+    Who has the most "per hour" is one by the hourly wage.
+    """
+    is_by_property = word == "per" and query.nodes.best is not None and bool(query.nodes.best.measure.property)
+    return query.group is not None or query.form == "average" or is_by_property or _is_of_every(query)
 
 
 def _is_of_every(query: ExactQuery) -> bool:

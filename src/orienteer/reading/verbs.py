@@ -504,12 +504,12 @@ _EXTENTS: Mapping[str, Extents] = {
 
 @part
 def by_verb(context: Context, place: int, nodes: NodeSet, action: Action) -> Parse[Relate] | None:
-    """Read nothing: what finds the relation of a set to others that a verb says."""
+    """Read nothing: what finds the relation of a set to others that a verb says, with a `by` behind `only` too."""
     if action.lone is None:
         return None
-    edges = action.lone.edges
-    related = partial(context.relations.named, nodes, edges, action.frame, is_strict=action.is_strict)
-    return Parse(place, related, 0.0)
+    is_by = any(context.at(said.last) == "by" for said in extent(context, place))  # "depended on only by"
+    frame, is_strict = (Voice.PASSIVE, True) if is_by else (action.frame, action.is_strict)
+    return Parse(place, partial(context.relations.named, nodes, action.lone.edges, frame, is_strict=is_strict), 0.0)
 
 
 @part
@@ -529,11 +529,12 @@ def by_place(context: Context, place: int, nodes: NodeSet) -> Parse[Relate] | No
 
 @part
 def extent(context: Context, place: int) -> Iterator[Parse[Extents]]:
-    """Read `every`, `only`, `exactly the`: how much of a set is meant."""
+    """Read `every`, `only`, `exactly the`: how much of a set is meant. `All their X` is nothing beside it."""
     for key, extents in _EXTENTS.items():
         begin = context.end_of(place, key)
         if begin is not None and begin not in context.units.quantities:
-            yield Parse(begin, extents, 0.0)
+            theirs = context.starts(begin, "their", "its") if extents == ("every",) else None
+            yield Parse(begin, extents, 0.0) if theirs is None else Parse(theirs, ("only",), 0.0)
 
 
 @part
