@@ -302,13 +302,13 @@ class ByAnswerLine(Ending):
 
 
 class ByFinishAlone(ByFinish):
-    """Ends as ARK's paper has it, with `finish` or its steps: nothing is asked for in a last turn."""
+    """The end of a course in ARK's paper: `finish`, or the last step. No last turn follows."""
 
     last = None  # type: ignore[assignment]
 
 
 class ByFirstAnswer(ByAnswerLine):
-    """Ends as GraphScout's paper has it, with the first reply that calls nothing: nothing is told or asked for."""
+    """The end of a course in GraphScout's paper: the first reply without a call. Nothing is asked after it."""
 
     last = calls_left = None  # type: ignore[assignment]
 

@@ -373,7 +373,7 @@ class NameScan:
         self._size = 0
 
     def add_text(self, part: int, text: str, *, row: int = -1, column: int = -1, is_counted: bool = True) -> None:
-        """Add a text of a part; the texts of a part come one after another. Of some, case says nothing."""
+        """Add a text of a part; the texts of a part come one after another. In some texts case means nothing."""
         if self._size > _BATCH and self._waiting[-1][2] != part:
             self._read()
         self._waiting.append((text, is_counted, part, row, column))

@@ -78,7 +78,7 @@ class ImportOptions(Options):
     text_from: tuple[str, ...] = ()
     """Columns whose values are the text of nodes, by which they are ranked, in place of the column of the texts."""
     text: Literal["", "documents", "tables"] = ""
-    """What the texts of STaRK's nodes are: its documents, the default, or prose with lists as nodes of their own."""
+    """The texts of STaRK's nodes: its documents, the default, or prose, with lists as nodes of their own."""
     partial: tuple[str, ...] = ()
     """Types of nodes or edges that are incomplete in the graph: counts over them say so."""
     changed_by: str = ""
@@ -86,7 +86,7 @@ class ImportOptions(Options):
     language: str = "en"
     """The preferred language of RDF's names and texts."""
     split: str = ""
-    """The split of a benchmark's tables that is read; all of them without one."""
+    """The split of a benchmark's tables to read; None for all."""
 
     @property
     def chosen(self) -> dict[str, str]:

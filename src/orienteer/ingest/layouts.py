@@ -71,7 +71,7 @@ def layouts_of(source: Path) -> Iterator[KnownLayout]:
 
 
 def refuse_untaken(given: Iterable[str], takes: Collection[str], source: str) -> None:
-    """Raise `BadOption` for an option that a source does not take: it would say nothing."""
+    """Raise `BadOption` for an option that a source does not take: it would have no effect."""
     for name in given:
         if name not in takes:
             raise BadOption(f"--{name} has no meaning for {source}: leave it out")

@@ -54,7 +54,7 @@ class MethodCard:
     takes_reranker: bool = False
     """Whether its class takes a `rerank`, a function that has the last word on the order."""
     last_turns: int | str = 0
-    """Calls of the model that a budget keeps back for its agents' last turns, or the member of its config that says."""
+    """Calls that a budget keeps back for its agents' last turns, or the name of the option that says so."""
     works_in_place: bool = False
     """Whether it answers from a database in place, by its agents' tools alone."""
     summary: str = ""

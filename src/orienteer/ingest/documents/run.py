@@ -68,7 +68,7 @@ class BuildOptions(Options):
     exclude: tuple[str, ...] = ()
     """Patterns of files and folders that are not read. An update goes on with those of its graph."""
     split: str = ""
-    """The split that is read of a source with splits; an update goes on with that of its graph."""
+    """The split to read from a source with splits; an update keeps that of its graph."""
     config: BuildConfig | None = None
     """Without one `BuildConfig()`; `BuildConfig.extracting()` where chunks are cut by tokens for extraction.
 

@@ -62,7 +62,7 @@ class SelectionFlags:
     ] = 0
 
     def of(self, run: StoredRun) -> StoredRun:
-        """Return a run with these of its questions alone."""
+        """Return a run with only the chosen questions."""
         from orienteer.lab.evaluation.running.sweep import select
 
         is_part = self.split not in (None, run.manifest.split)  # what was asked of one split need not say so

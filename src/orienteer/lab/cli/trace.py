@@ -226,7 +226,7 @@ class _Traced(NamedTuple):
 
     @property
     def of(self) -> dict[str, str]:
-        """Return what JSON says of a run's trajectory besides."""
+        """Return the further fields of a run's trajectory in JSON."""
         return {"result": self.name} if self.name else {}
 
 

@@ -23,7 +23,7 @@ class Gold(Record):
     evidence: tuple[str, ...] = ()
     """Texts that the answer rests on, if the benchmark gives texts instead of nodes."""
     unanswerable: bool = False
-    """Whether the right answer is that there is none."""
+    """Whether the question has no answer, so that a refusal is right."""
     sealed: tuple[str, ...] = ()
     """Hashes of the forms of the answer, if the benchmark does not tell it (`verdicts.seal`)."""
 

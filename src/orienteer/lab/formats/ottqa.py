@@ -103,7 +103,7 @@ class Tables:
     of_passages: tuple[Path, ...]
     is_official: bool = True
     of_splits: tuple[Path, ...] = ()
-    """The file that says which tables are read, where only a split is."""
+    """The list of the tables of a split; None if all are read."""
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -43,13 +43,13 @@ _FIRST = 5  # a trajectory hits with gold among its first five nodes: ARK, table
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """One row, over the data in some folders, made in another."""
+    """The making of one row from the data in folders, in a target folder."""
 
     row: Row
     folders: Sequence[Path]
     target: Path
     flags: Mapping[str, str]
-    """What steps name in braces besides: `model`, `judge`, `student`, `embedder`, `asked`, `quiz`."""
+    """Further names that steps have in braces: `model`, `judge`, `student`, `embedder`, `asked`, `quiz`."""
     asked: list[dict[str, Any]] = field(default_factory=list)  # Any: JSON
     """The `line` and `part` of what was asked, how many questions `failed`, and of how many, `n`."""
 
@@ -83,7 +83,7 @@ class Reproduction:
         return makers[row.kind]()
 
     def _places(self, part: str) -> list[Place | str]:
-        """Return where the graphs of a part are, several if it is joined; of a missing one what is expected."""
+        """Return the place of each graph of a part; for a missing one, the files that are expected."""
         name = part.split()[0]
         data = next(data for data in self.row.data if name in (one := content().data[data]).parts | one.joined)
         bases = [base for folder in self.folders for base in (folder, *sorted(folder.glob("*/")))]
@@ -109,7 +109,7 @@ class Reproduction:
         return graph
 
     def _once(self, file: Path, steps: Sequence[str], place: Place, graph: Path) -> None:
-        """Run steps unless the file is there, and write what the last one printed into it."""
+        """Run steps unless the file exists, and write the output of the last one into it."""
         if not file.exists():
             file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(file, [self._ran(step, place, target=graph) for step in steps][-1])

@@ -54,7 +54,7 @@ class CollectConfig:
     count: int = 1000
     """Highest number of questions generated for each graph, if none are given."""
     dataset: str | None = None
-    """Of the given questions, the data set if it is not recognised."""
+    """The data set of the given questions, if it is not recognised."""
     split: str | None = None
     """The split that is asked: `train` by default, where the questions have splits."""
     is_test_allowed: bool = False
@@ -510,7 +510,7 @@ def trajectories(*paths: Path, graphs: tuple[str, ...] = ()) -> Iterator[tuple[s
 
 
 def splits_of(paths: Sequence[Path]) -> dict[tuple[str, str], set[str]]:
-    """Return all splits that the questions of collections are of, by graph and text."""
+    """Return all splits of the questions in collections, by graph and text."""
     splits: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for file in (file for path in paths for file in path.glob(f"*/{QUESTIONS}")):
         for one in (one for one in read_questions(file).examples if "split" in one.fields):

@@ -111,7 +111,7 @@ def distil(
 
 
 def choose_trajectories(collections: Sequence[Path], config: SftConfig) -> tuple[list[Trajectory], list[Trajectory]]:
-    """Return the trajectories that are learnt from, and those that are kept for validation, drawn by question.
+    """Return the trajectories to learn from, and those kept for validation, drawn by question.
 
     Kept are some of the validation split, where questions of one were asked: none of that is learnt. Raises `BadOption`
     for a split that no question is of.

@@ -253,7 +253,7 @@ class CostEstimate(Record):
     usd: float | None
     """None if the model's price is not known."""
     whole: dict[str, int] = {}
-    """Tokens together with those of replies that are in the cache."""
+    """The tokens, with those of cached replies."""
 
     def render(self, model: str) -> str:
         """Return the estimate as a line for people."""

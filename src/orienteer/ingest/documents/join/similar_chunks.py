@@ -91,7 +91,7 @@ class Compared(NamedTuple):
     entities: PartNames
     """Those that a model wrote; if it wrote none at all, the names of the corpus."""
     told: Mapping[str, dict[int, str]]
-    """What a model wrote of tables, by number: `topic`, which describes one, and `summary`."""
+    """The texts that a model wrote on tables, by number: `topic`, which describes one, and `summary`."""
 
 
 class KindPair(NamedTuple):
@@ -174,7 +174,7 @@ def compare(parts: Compared, names: CorpusNames, embedder: Embedder, config: Bui
 
 
 def _retold(about: Matrix, texts: Mapping[int, str], embedder: Embedder) -> Matrix:
-    """Return what parts are about, those with a text of a model by this text: (parts, dimension)."""
+    """Return vectors of what parts are about, by a model's text if there is one: (parts, dimension)."""
     matrix = about.copy()
     matrix[list(texts)] = np.asarray(embedder.embed([*texts.values()], kind="document"), np.float32)
     return matrix

@@ -44,11 +44,11 @@ class Candidates:
     pairs: RowPairs
     signals: Mapping[str, NDArray[np.float64]]
     measured: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    """Further similarities, of which figures are made but no edges."""
+    """More similarities, for figures alone: no edge rests on them."""
 
     @property
     def every(self) -> dict[str, NDArray[np.float64]]:
-        """Return the signals and what is measured beside them."""
+        """Return the signals, and the similarities that are only measured."""
         return {**self.signals, **self.measured}
 
     def thresholds(self, percentile: float) -> dict[str, float]:

@@ -160,7 +160,7 @@ class Document:
     aliases: tuple[str, ...] = ()
     properties: Mapping[str, JsonValue] = field(default_factory=dict)
     is_whole: bool = False
-    """It is one chunk: a passage of a corpus. Only `faithful` cuts it, as the paper does."""
+    """Whether it is one chunk, as a passage of a corpus is. Only `faithful` cuts it, as the paper does."""
     is_row: bool = False
     """A row of a collection. If it is one chunk, the chunk is its only node."""
     has_title: bool = True

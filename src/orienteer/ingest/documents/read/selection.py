@@ -26,7 +26,7 @@ class Selection(Options):
     exclude: tuple[str, ...] = ()
     """What these fit is not read, whatever `include` says."""
     split: str = ""
-    """The split that is read of a source with splits, as OTT-QA has them; all of it without one."""
+    """The split to read from a source with splits, such as OTT-QA; None for all."""
 
     @model_validator(mode="after")
     def _check_patterns(self) -> Self:

@@ -189,7 +189,7 @@ def _grbench_files(path: Path) -> list[Path]:
 
 
 def _are_grbench(files: Sequence[Path]) -> bool:
-    """Return whether files are of a graph each."""
+    """Return whether each file is about one graph."""
     return 0 < len(files) == len({_domain_of(file) for file in files})
 
 

@@ -118,7 +118,7 @@ def published_rows(*manifests: RunManifest) -> tuple[Published, ...]:
 
 
 def _words(manifest: RunManifest) -> list[str]:
-    """Return the words that say what a run is on."""
+    """Return the words that name the data of a run."""
     pairs = (condition.partition("=") for condition in manifest.where)
     domains = [value for name, _, value in pairs if name.strip() in ("domain", "area")]
     text = " ".join([manifest.dataset, *(domains or [manifest.graph])])

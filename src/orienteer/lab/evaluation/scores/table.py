@@ -140,7 +140,7 @@ def require_field(runs: Sequence[StoredRun], field: str) -> None:
 
 
 class _Scored(NamedTuple):
-    """A line with what it is scored by in its run, and the number of judgements that it lacks."""
+    """A line, the scorers of its run, and the number of judgements that it lacks."""
 
     line: Line
     scorers: Mapping[str, LineScorer]

@@ -127,7 +127,7 @@ def _item(text: str) -> str:
 
 
 def _number(text: str) -> float | None:
-    """Return the number that a text is, `12.5 %` too, or None."""
+    """Return the number of a text that is only a number, such as `12.5 %`; else None."""
     try:
         number = float(normalise(text).replace(" ", ""))
     except ValueError:
