@@ -16,14 +16,13 @@ from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.running.asker import Outcome, Task, outcome_of
 from orienteer.lab.evaluation.running.runner import begin, claim
-from orienteer.lab.evaluation.running.runs import Journal, Line, StoredRun, commit, graph_hash, lock, now
+from orienteer.lab.evaluation.running.runs import Journal, Line, StoredRun, graph_hash, lock, provenance
 from orienteer.lab.evaluation.running.sweep import K, Variant, combinations, options_in
 from orienteer.lab.replay import session_of
 from orienteer.llm.budget import Allowance
 from orienteer.llm.replies import ScriptedModel
 from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.methods.table import METHODS
-from orienteer.version import __version__
 
 # The method of the run whose agents are fused, the method that comes of it, and that method opened.
 _Fusion: TypeAlias = tuple[str, Variant, Ark]
@@ -57,9 +56,7 @@ def fuse(
         "answers": False,
         "fused_from": f"{run.path.name} of {run.manifest.created}",
         "notes": (*run.manifest.notes, note),
-        "orienteer": __version__,
-        "commit": commit(),
-        "created": now(),
+        **provenance(),
     }
     claim(path)
     with lock(path):

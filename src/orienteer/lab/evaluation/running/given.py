@@ -10,16 +10,14 @@ A question without a line counts as one that failed.
 
 from __future__ import annotations
 
-import platform
 from pathlib import Path
 
 from orienteer.errors import BadInput
 from orienteer.lab.evaluation.datasets.rows import QuestionRow, digest, required, rows, unique
 from orienteer.lab.evaluation.examples import Example, QuestionSet
 from orienteer.lab.evaluation.running.runner import RunConfig, begin, claim
-from orienteer.lab.evaluation.running.runs import Journal, Line, RunManifest, commit, lock, now
+from orienteer.lab.evaluation.running.runs import Journal, Line, RunManifest, lock, provenance
 from orienteer.records import Ranked, Reading, Refusal
-from orienteer.version import __version__
 
 FORMS = ("answer", "nodes", "hits")
 
@@ -45,10 +43,7 @@ def store_answers(
         candidates=questions.candidates,
         methods={method: {"answers_sha256": digest([file])}},
         notes=questions.notes_on(examples),
-        orienteer=__version__,
-        python=platform.python_version(),
-        commit=commit(),
-        created=now(),
+        **provenance(),
         **config.model_dump(exclude={"workers", "retry_failed"}),
     )
     claim(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import platform
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
@@ -30,13 +29,13 @@ from orienteer.lab.evaluation.running.runs import (
     Journal,
     Line,
     RunManifest,
-    commit,
     differences,
     graph_hash,
     joined,
     lock,
     now,
     prompt_hashes,
+    provenance,
     read_manifest,
 )
 from orienteer.lab.evaluation.running.sweep import Variant, notes_on, select, variants
@@ -46,7 +45,6 @@ from orienteer.protocols import LanguageModel, manner_of
 from orienteer.records import Usage
 from orienteer.retriever import LIMITS
 from orienteer.settings import Settings, read_settings
-from orienteer.version import __version__
 
 # Questions at once under methods that need a model: all their waiting is on it.
 WORKERS = 8
@@ -169,10 +167,7 @@ def evaluate(
         dialect=None if used is None else manner_of(used).dialect,
         budget={} if used is None else budget.model_dump(),
         notes=(*notes_on(questions, examples, graph), *([NO_ANSWERS] if config.answers and used is None else [])),
-        orienteer=__version__,
-        python=platform.python_version(),
-        commit=commit(),
-        created=now(),
+        **provenance(),
         **config.model_dump(exclude={"workers", "retry_failed"}),
     )
     claim(path)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -44,6 +45,7 @@ from orienteer.records import (
 )
 from orienteer.retrieval.bases.table import BASES
 from orienteer.text.sentences import tokens
+from orienteer.version import __version__
 
 MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES, REPLIES = (
     "manifest.json",
@@ -404,6 +406,16 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def provenance() -> dict[str, Any]:  # Any: of any field of a manifest
+    """Return where a run comes from, as fields of its manifest: Orienteer, Python, the commit, the time."""
+    return {
+        "orienteer": __version__,
+        "python": platform.python_version(),
+        "commit": _commit(),
+        "created": now(),
+    }
+
+
 def differences(old: RunManifest, new: RunManifest) -> list[str]:
     """Return a sentence for each difference that keeps the results of two manifests out of one run."""
     # More methods, more questions of one draw, another address or commit do not change any result.
@@ -460,7 +472,7 @@ def _difference(name: str, old: object, new: object) -> str:
     return f"{name} was {was} and is {is_}"
 
 
-def commit() -> str | None:
+def _commit() -> str | None:
     """Return the commit of the running checkout, marked if files differ from it; None outside of one."""
     root = Path(__file__).resolve().parents[5]
     if not (root / ".git").exists():
