@@ -150,7 +150,7 @@ SAID = {
         "`ask` writes",
     ),
     "spark": (
-        "end in any set that it names",
+        "any set that it names is taken",
         "no words of what a relation means",
         "a plan may return either",
         "Texts of nodes are not in Cypher",
@@ -320,10 +320,10 @@ def test_graphscouts_code_keeps_its_names_and_its_errors_name_no_tool_that_is_no
 def test_graphscout_ends_with_the_first_reply_without_a_call(languages, said):
     options = {"faithful": True, "tier": "monty", "settings": Settings()}
     result = Retriever(languages, "graphscout", model=ScriptedModel(turns([said])), **options).search("x")
-    assert (result.usage.calls, result.answer) == (1, None)
+    assert (result.usage.calls, result.trajectories[0].answer) == (1, None)
     looks = turns([[("node_id_retriever", {"queries": ["Pascal"]})]])
     result = Retriever(languages, "graphscout", model=ScriptedModel(looks), max_calls=3, **options).search("x")
-    assert (result.usage.calls, result.answer) == (4, None)
+    assert (result.usage.calls, result.trajectories[0].answer) == (4, None)
 
 
 # ------------------------------------------------------------------------------------------------------- graphsearch

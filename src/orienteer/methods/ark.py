@@ -50,7 +50,7 @@ class ArkConfig(Options):
 
     deviations = (
         "The prompt is in our own words, with four examples of ours; the question follows in a user message. "
-        "Parameters of tools stand in their schemas.",
+        "It says that the order of adding ranks (3.2), and 000's does not. Parameters of tools stand in their schemas.",
         "`node_index` is a node's id or exact name. `node_type` and `edge_type` are lists, the sets of section 3.1; "
         "000's prompt has one node type. `size` is 5 by default (A.2); 000's prompt says 20.",
         "The papers show no reply. Here a node is a line of its edges, if it is a neighbour, id, name, type, and the "
@@ -58,9 +58,11 @@ class ArkConfig(Options):
         "no text is shown, and no tool reads one whole. Other replies are `No results.`, `Added.` and `Finished.`",
         "Names, aliases and texts are searched; properties are neither searched nor shown.",
         "A neighbourhood search drops none for lack of words, as the formula of 3.1 has it; 000's prompt speaks of a "
-        "filter. Without a query, and at equal scores, the order is ours. Words are stemmed; k1 is 1.2, b 0.75.",
-        "A call that cannot be run has an error as its reply, with what is near or there; one that is wrong in part is "
-        "run, and its reply names what is not there, and how a shared name was read. A reply without a call, or with a "
+        "filter. A search of the graph finds only nodes with a word of the query. Without a query, and at equal "
+        "scores, the order is ours. Words are stemmed; k1 is 1.2, b 0.75.",
+        "A call that cannot be run has an error as its reply, with what is near or there; of the nodes to add the "
+        "known ones are added, and the reply names the others, and how a shared name was read. A reply without a "
+        "call, or with a "
         "broken one, is told so; of more than 32 calls the first 32 are run. At most 1,000 nodes are added.",
         "The papers give no temperature and no seeds for their agents; here they are set, sent and recorded.",
         "An agent whose model fails or whose budget ends keeps what it has selected; a search whose vector it cannot "

@@ -216,7 +216,8 @@ class GraphScoutConfig(Options):
         "user message. Edge types come with the types that they join, properties with the form of their values. Its "
         "code examples are made from the graph, and run; rarer types are only counted.",
         "Tools, and how they are called, are described in our own words, the retriever as it ranks: in meaning where "
-        "the graph has vectors, else in words. Nodes of exactly the name come first, with 1.0. Texts of nodes are not "
+        "the graph has vectors, else in words, where it may find fewer than asked and the scores are ours. Nodes of "
+        "exactly the name come first, with 1.0. Texts of nodes are not "
         "in Cypher; the retriever searches them.",
         "The retriever answers at most 50 queries, with 50 nodes each; a run prints 8,000 characters, a query has "
         "10,000 rows. All calls of a reply are run, up to 32.",
@@ -227,7 +228,8 @@ class GraphScoutConfig(Options):
         "label, for which its three largest types stand else.",
         "The paper gives its solver no number of calls, and a temperature and lengths for training alone (table 3): "
         "here it has 10 turns with calls, its quizzer's T (`max_calls`), temperature 0, a seed, and no limit of a "
-        "reply's length. A course that spends its turns has no answer. The first reply without a call that can be read "
+        "reply's length. A course that still calls a tool after its turns has no answer. The first reply without a "
+        "call that can be read "
         "ends the course, even with a broken call.",
         "Marks of calls and of chat templates in texts of the graph are neutralised before the model reads them.",
         "The paper answers in words alone. The ranking holds the nodes that the answer names, then those shown by "

@@ -47,8 +47,8 @@ class SparkConfig(Options):
 
     deviations = (
         "The plan is a JSON object of up to 16 named steps, a vector search or a read-only Cypher statement each. In "
-        "a statement `$NAME` is the list of the ids that an earlier step found. No code is run. The plan may end "
-        "in any set that it names, appendix H in one Cypher query.",
+        "a statement `$NAME` is the list of the ids that an earlier step found. No code is run. The plan is asked to "
+        "end in Cypher, as in appendix H; any set that it names is taken.",
         "The prompt is in our own words, the same for every graph, with labels and the formats of properties, and no "
         "words of what a relation means; the paper's three are written by hand, with hints and such words. Beyond "
         "`prompt_tokens` types are only counted.",
@@ -60,7 +60,8 @@ class SparkConfig(Options):
         "without HNSW, and a search has at most 100 nodes.",
         "An answer in an order of the plan keeps it; else it is ranked by 0.6 BM25 and 0.4 cosine, however many nodes "
         "it has. The paper is silent; its code ranks 10 to 499 and drops more.",
-        "Near forms of node types in a vector search are read as they are meant. A step may take 10 seconds and leave "
+        "Near forms of node types and of the answer's set are read as the nearest; case says nothing in Cypher. A "
+        "step may take 10 seconds and leave "
         "100,000 nodes, a statement read 10,000 rows. A step that is refused or finds nothing ends the plan.",
         "The paper gives no temperature and no seed; here it is 0, as in its code, and seeds are recorded.",
         "`ask` writes an answer from the ranking in one more call; `search` and `ask --no-answer` do not.",
