@@ -2,7 +2,7 @@
 
     python benchmarks/cluster.py --ray 127.0.0.1:6380 [--questions N] [--seconds S] [--json FILE]
 
-The nodes run already (docs/ray.md); where they are other machines, --host is an address of this one that they reach.
+The nodes run already (docs/guides/ray.md): on other machines, --host is an address of this one that they reach.
 The model is the script's own: it waits, says one sentence, and counts. A question is one call. The first figure is what
 the whole command takes, Python's start and the cluster's included; the second is from the first call to the last reply.
 """

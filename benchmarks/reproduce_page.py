@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (a line of the page is a paragraph)
-"""Write docs/reproduce.md from the rows that `orienteer reproduce` makes: `python benchmarks/reproduce_page.py`."""
+"""Write docs/reference/reproduce.md from the rows that `orienteer reproduce` makes: `python benchmarks/reproduce_page.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from orienteer.lab.evaluation import published_tables
 from orienteer.lab.reproduce import reproductions
 
-PAGE = Path(__file__).parents[1] / "docs" / "reproduce.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "reproduce.md"
 PAPERS = {
     "ark": "ARK (papers 000 and 001)",
     "graphsearch": "GraphSearch (paper 002)",
@@ -39,7 +39,7 @@ $ orienteer reproduce ark:table1 STARK --model MODEL -o ark
 
 The command imports or builds the graphs, asks every method the questions, and prints the table in the paper's layout, with the published figures in brackets. `--limit N` asks a random sample of N questions of each set, which shows what the whole would take. No model was available to us: apart from the last column, nothing here has been run on the published data.
 
-- The folder of `-o` has `graphs/` and `runs/`. Rows that ask the same methods the same questions share their runs, so give several rows one folder. An interrupted command continues; no reply of a model is paid for twice. Each run is one of [eval run](evaluation.md#runs): `eval show`, `eval report` and `eval judge` read it.
+- The folder of `-o` has `graphs/` and `runs/`. Rows that ask the same methods the same questions share their runs, so give several rows one folder. An interrupted command continues; no reply of a model is paid for twice. Each run is one of [eval run](../guides/evaluation.md#runs): `eval show`, `eval report` and `eval judge` read it.
 - Methods run in the paper's form, `faithful=true`, if they have one.
 - `DATA` is a folder as it was published; name several if a row needs several. `GRAPHSEARCH` may be two folders, HippoRAG's and HyperGraphRAG's. Nothing is downloaded: an error says which files are expected and where they come from.
 - `--judge` names the model that judges answers, by default `--model`. It judges every answer of a run once, those of other rows too. `--base-url` is the server of `--model`, `--judge` and `--student` alike. `--embedder` embeds the graphs of methods that need vectors, by default `minilm`; a folder of `-o` keeps the one that it began with.

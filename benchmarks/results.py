@@ -1,4 +1,4 @@
-"""Run every method that needs no model on every development set, and print docs/results.md's tables.
+"""Run every method that needs no model on every development set, and print docs/reference/results.md's tables.
 
     python benchmarks/results.py --data FOLDER [--work FOLDER] [--markdown FILE]
 

@@ -1,4 +1,4 @@
-"""Every method that needs no model on GRBench's biomedical questions, by template, as docs/results.md has it.
+"""Every method that needs no model on GRBench's biomedical questions, by template, as docs/reference/results.md has it.
 
     python benchmarks/templates.py GRAPH --data FOLDER [--work FOLDER] [--measure NAME]
 

@@ -1,7 +1,7 @@
 """What installed packages register by entry points, from methods to data sets. Read when a name asks for it.
 
-A package names what it has in its `pyproject.toml`, as docs/extending.md shows. Nothing of a package is imported until
-somebody uses one of its names. A name of Orienteer's own is refused, and so is one that two packages register.
+A package names what it has in its `pyproject.toml`, as docs/guides/extending.md shows. Nothing of a package is imported
+until somebody uses one of its names. A name of Orienteer's own is refused, and so is one that two packages register.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ from orienteer.serve import main
 from orienteer.settings import read_settings
 
 ROOT = Path(__file__).parents[2]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = {"text", "mermaid"}
 FOR_A_SHELL = set("|&;<>$`*~#(){}!\\")

@@ -143,7 +143,7 @@ def test_methods_and_their_options(name):
     row = re.search(rf"^\| `{name}` \| (.*) \|$", section("## Settings"), re.MULTILINE)
     assert row, f"docs/interface.md has no options of {name}"
     assert re.findall(r"`(\w+)`", row[1]) == [option.name for option in options_of(METHODS[name].config_class())]
-    assert f"| `{name}` |" in (DOCS / "methods.md").read_text(encoding="utf-8")
+    assert f"| `{name}` |" in (DOCS / "reference" / "methods.md").read_text(encoding="utf-8")
 
 
 def test_options_of_build():
@@ -160,7 +160,7 @@ def test_agents():
     names = {agent.name for agent in KNOWN_AGENTS}
     row = next(line for line in section("### `orienteer install`").split("\n") if line.startswith("| `--agent"))
     assert set(re.findall(r"`([a-z-]+)`", row)) == {*names, ALL_AGENTS, DETECTED_AGENTS}
-    table = (DOCS / "install.md").read_text(encoding="utf-8").split("## Which agents")[1]
+    table = (DOCS / "guides" / "agents.md").read_text(encoding="utf-8").split("## Which agents")[1]
     rows = {
         cells[1].strip(" `"): cells for cells in (line[1:-1].split("|") for line in table.split("\n") if "|" in line)
     }
@@ -175,7 +175,7 @@ def test_agents():
 
 def first_column(heading: str) -> set[str]:
     """Return what the first column of the first table beneath a heading has in code."""
-    page = (DOCS / "knowledge-bases.md").read_text(encoding="utf-8")
+    page = (DOCS / "guides" / "knowledge-bases.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\|([^|]+)\|", page.split(f"\n{heading}\n")[1].split("\n#")[0], re.MULTILINE)
     own = [row for row in rows if not row.startswith(" for comparison")]  # other methods, for comparison
     return {name for row in own for name in re.findall(r"`([a-z-]+)`", row)}
@@ -261,7 +261,7 @@ def test_extras():
 def test_the_picture_is_of_the_demo(theme):
     """The picture shows the demo's second question with all that answers it; `scripts/record-demo` draws it anew."""
     question = demo_questions()[1].question
-    picture = (DOCS / f"demo-{theme}.svg").read_text(encoding="utf-8").replace("&#160;", " ")
+    picture = (DOCS / "pictures" / f"demo-{theme}.svg").read_text(encoding="utf-8").replace("&#160;", " ")
     words = re.sub(r"<[^>]+>", "\n", picture)
     assert question in words
     nodes, edges = demo_records()

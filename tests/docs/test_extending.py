@@ -1,4 +1,4 @@
-"""The package that docs/extending.md shows, installed, and each of its six things used."""
+"""The package that docs/guides/extending.md shows, installed, and each of its six things used."""
 
 import json
 import re
@@ -27,7 +27,7 @@ from orienteer.serve import main
 from orienteer.settings import Settings, read_settings
 from orienteer.tools import Toolbox
 
-PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "extending.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"^```(text|python)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 

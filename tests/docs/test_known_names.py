@@ -1,4 +1,4 @@
-"""docs/tables.md lists the names of columns that are known, in their order, and the words for nothing: no others."""
+"""docs/guides/tables.md lists the known names of columns, in their order, and the words for nothing: no others."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from orienteer.ingest import EDGE_NAMES, END_NAMES, IGNORED_ROLE, NODE_NAMES, NULL_WORDS, PLAIN_ROLES, PROPERTY_ROLE
 
-PAGE = (Path(__file__).parents[2] / "docs" / "tables.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "tables.md").read_text(encoding="utf-8")
 
 
 def listed(heading, row):

@@ -1,4 +1,4 @@
-"""docs/prompts.md lists every prompt with its version and its words: whoever changes the words raises the version."""
+"""docs/reference/prompts.md lists every prompt with version and words: whoever changes the words raises the version."""
 
 import re
 from importlib.resources import files
@@ -10,7 +10,7 @@ from orienteer.errors import BadInput
 from orienteer.llm import prompt_of, prompts_of
 
 PACKAGE = Path(str(files("orienteer")))
-PAGE = (PACKAGE.parents[1] / "docs" / "prompts.md").read_text(encoding="utf-8")
+PAGE = (PACKAGE.parents[1] / "docs" / "reference" / "prompts.md").read_text(encoding="utf-8")
 FOLDERS = sorted(PACKAGE.rglob("prompts"))
 PACKAGES = [".".join((PACKAGE.name, *folder.parent.relative_to(PACKAGE).parts)) for folder in FOLDERS]
 

@@ -103,7 +103,7 @@ def replies_of(requests):
 def test_the_page_has_the_list_of_the_code(name, request):
     listed = METHODS[name].config_class().deviations
     assert len(listed) == len(set(listed)) >= 5
-    page = (request.config.rootpath / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    page = (request.config.rootpath / "docs" / "explanations" / f"{name}.md").read_text(encoding="utf-8")
     section = page.partition("# Deviations from the paper\n")[2].partition("The default form also has")[0]
     assert re.findall(r"^\d+\. (.*)$", section, re.M) == list(listed)
 

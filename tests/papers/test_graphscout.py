@@ -572,7 +572,7 @@ def test_native_calls_of_a_server_without_them_are_asked_for_in_words(asking):
 
 @pytest.mark.server
 def test_a_server_that_holds_a_model_to_json_gets_its_answer_in_the_last_turn(graph):
-    """Such a server cannot be answered in words before: docs/graphscout.md says so, and to take `calls=text`."""
+    """Such a server cannot be answered in words before: docs/explanations/graphscout.md says to take `calls=text`."""
 
     def policy(body, _):
         call = {"name": "node_id_retriever", "arguments": {"queries": ["synapse"]}}

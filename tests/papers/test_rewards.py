@@ -542,7 +542,7 @@ GAMES = {
     "every id in one string": (ends("wrong", code(f"ids = '{' '.join(CLUES)}'.split()")), item("right"), 0.4, 0.0),
 }
 UNSTOPPED = {
-    # What both modes pay though little or nothing was looked at: named in docs/evaluation.md.
+    # What both modes pay though little or nothing was looked at: named in docs/guides/evaluation.md.
     "one search for the names of the question": (
         ends("wrong", code({"queries": ["Alzheimer's disease"]}, "...", nodes=CLUES[:1], name="node_id_retriever")),
         item("right"),

@@ -1,4 +1,4 @@
-"""Plans of SPARK equal to a brute-force evaluation of docs/spark.md over the records: random plans over two graphs."""
+"""Plans of SPARK equal a brute-force evaluation of docs/explanations/spark.md over the records: random plans."""
 
 import json
 import math
@@ -70,7 +70,7 @@ class World:
     def value(self, node, name):
         return getattr(self.nodes[node], name) if name == "name" else self.nodes[node].properties.get(name)
 
-    # The meaning of each step, by docs/spark.md. A set is a list of ids, best first.
+    # The meaning of each step, by docs/explanations/spark.md. A set is a list of ids, best first.
 
     def named(self, name, sets):
         if name in sets:

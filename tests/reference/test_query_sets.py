@@ -1,4 +1,4 @@
-"""Random sets of the query algebra over random multigraphs, against their definitions in docs/query.md; and proofs.
+"""Random sets of the query algebra over random multigraphs, by the definitions of docs/reference/query.md; and proofs.
 
 Lists and facets lie below the algebra, over the store's own masks: they are to give the same sets and counts.
 """

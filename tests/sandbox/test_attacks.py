@@ -153,7 +153,7 @@ def test_the_corpus_is_whole():
     asked_for = "files links network processes environment memory time output recursion introspection cypher signals"
     assert set(asked_for.split()) <= set(KINDS)
     assert all(set(attack["tiers"]) == {"monty", "cpython"} for attack in ATTACKS)
-    page = Path(__file__).parents[2] / "docs" / "sandbox.md"
+    page = Path(__file__).parents[2] / "docs" / "explanations" / "sandbox.md"
     assert f"has {len(ATTACKS)} attacks" in page.read_text(encoding="utf-8")
     assert {"fork", "bomb of forks", "bomb of threads"} <= {attack["name"] for attack in ATTACKS}
 

@@ -1,4 +1,4 @@
-"""docs/mcp.md shows what the tools say, word for word, and names every tool with what it takes."""
+"""docs/guides/mcp.md shows what the tools say, word for word, and names every tool with what it takes."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import pytest
 
 from orienteer.serve import tools_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "mcp.md").read_text(encoding="utf-8")
 CALLS = re.findall(r"^```text\n(\w+) (\{[^\n]*\})\n(.*?)\n```$", PAGE, re.MULTILINE | re.DOTALL)
 TOOLS = tools_of(offers_cypher=True)
 

@@ -213,7 +213,7 @@ class Words(HTMLParser):
         self.said += [f" {value} " for name, value in attributes if name in ("alt", "title") and value]
 
 
-@pytest.mark.parametrize("file", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]), ids=lambda file: file.name)
+@pytest.mark.parametrize("file", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]), ids=lambda file: file.name)
 def test_every_word_of_the_parsers_own_rendering_is_read(file):
     text = file.read_text()
     shown = Words()

@@ -106,7 +106,7 @@ def test_words_are_found_by_stem_and_by_parts(word: str, put: str | None) -> Non
 
 
 def test_the_language_of_the_page_is_data_alone(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "languages.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "languages.md").read_text(encoding="utf-8")
     file = tmp_path / "dutch.toml"
     file.write_text(page.split("```text\n")[1].split("```")[0], encoding="utf-8")
     dutch = Foreign(file)

@@ -45,7 +45,7 @@ def test_the_docs_list_the_rules() -> None:
     forms = [rule.line.partition(" =>")[0] for rule in all_rules["questions"]]
     rows = {form: [f"*{rule.example}*" for rule in all_rules[form]] for form in (*forms, "sentences")}
     table = "\n".join(f"| {form} | {' · '.join(examples)} |" for form, examples in rows.items())
-    page = (OWN.parents[1] / "docs" / "reading.md").read_text(encoding="utf-8")
+    page = (OWN.parents[1] / "docs" / "explanations" / "reading.md").read_text(encoding="utf-8")
     assert f"| form | for example |\n|---|---|\n{table}\n\n" in page, table
     own = {name: all_rules[name] for name in SAID}
     listed = {rule for kind in own.values() for rule in kind}

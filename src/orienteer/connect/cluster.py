@@ -48,7 +48,7 @@ class Cluster:
         if address != AUTO and not (host and "/" not in host and port.isdecimal()):
             raise BadOption(
                 f"--ray must be HOST:PORT of a cluster's head, such as 192.0.2.1:6379, or {AUTO}, is {address!r}: "
-                "start one with ray start --head, and join this machine to it; see docs/ray.md"
+                "start one with ray start --head, and join this machine to it; see docs/guides/ray.md"
             )
         self._address, self._opener = address, pickle.dumps(opener)
         try:
@@ -73,7 +73,7 @@ class Cluster:
         try:
             self._ray.init(address=self._address, log_to_driver=False, configure_logging=False, logging_level="ERROR")
         except (ConnectionError, RuntimeError, ValueError) as error:
-            raise BadOption(f"--ray {self._address}: {_first_line(error)}; see docs/ray.md") from error
+            raise BadOption(f"--ray {self._address}: {_first_line(error)}; see docs/guides/ray.md") from error
         self.places = A_PROCESS * self._cpus()
         return self
 

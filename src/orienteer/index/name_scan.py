@@ -3,7 +3,7 @@
 Names have two sources. Titles: their words, with and without a trailing "(...)", are looked up in every text, the
 longest first. Runs of capitalised words: joined across `of`, `the`, `de` and similar words. A word that the corpus
 writes in lower case more often than in upper case is not a name by itself, and is cut off at the beginning of a
-sentence. docs/documents.md describes the edges that names make.
+sentence. docs/guides/documents.md describes the edges that names make.
 
 Texts are read once. Each word becomes its number and a byte that says what stands before it (`_Tokens`); the rest is
 arithmetic over these.

@@ -92,7 +92,7 @@ class Graph(store.Graph):
         is open, is logged as warnings, and is in `orienteer info`.
 
         Two frames, `nodes` and `edges`, are short for `{"nodes": nodes, "edges": edges}`: their columns have the
-        meaning of [known names](tables.md#known-names-of-columns), and others are properties. Either may be None; the
+        meaning of known names (docs/guides/tables.md), and others are properties. Either may be None; the
         nodes are then the ends of the edges. `path` and `force` are those of `from_records`.
 
             >>> people = pandas.DataFrame({"id": [1, 2], "name": ["Ada", "Ben"], "born": [1961, None]})

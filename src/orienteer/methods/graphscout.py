@@ -221,9 +221,9 @@ class GraphScoutConfig(Options):
         "in Cypher; the retriever searches them.",
         "The retriever answers at most 50 queries, with 50 nodes each; a run prints 8,000 characters, a query has "
         "10,000 rows. All calls of a reply are run, up to 32.",
-        "Code runs in a sandbox (docs/sandbox.md), which may be a small Python of its own. Our engine answers Cypher, "
-        "read-only; errors of it and of tools that are not there name what is near. Code keeps its names from run to "
-        "run.",
+        "Code runs in a sandbox (docs/explanations/sandbox.md), which may be a small Python of its own. Our engine "
+        "answers Cypher, read-only; errors of it and of tools that are not there name what is near. Code keeps its "
+        "names from run to run.",
         "A graph has its own ids, types and directions; `view` gives it those of the paper's graphs, and the domain's "
         "label, for which its three largest types stand else.",
         "The paper gives its solver no number of calls, and a temperature and lengths for training alone (table 3): "
@@ -249,7 +249,7 @@ class GraphScoutConfig(Options):
     """How tools are offered: text, in the words of Qwen's template (B.4.1), which any server takes; tools, by the
     server's own tool calls. What a model writes is read in either form."""
     tier: Choice = "auto"
-    """Where code runs: monty, cpython, or auto, the first of them that is installed; docs/sandbox.md."""
+    """Where code runs: monty, cpython, or auto, the first of them that is installed; docs/explanations/sandbox.md."""
     retry_cpython: bool = False
     """Run code again in cpython where monty lacks something that it asks for."""
     view: str = OFF

@@ -410,7 +410,7 @@ def chosen(name: str, graph: Graph, model: LanguageModel | None) -> MethodCard:
 
     Documents are asked by `documents`. Elsewhere questions are read, by `reader` with a model and else by `anchor`.
     What is not read goes on to the documents of the graph, or to `ark` if no node is named. A database in place, and a
-    student that learned to call tools and nothing else, have `ark`. docs/results.md has the figures.
+    student that learned to call tools and nothing else, have `ark`. docs/reference/results.md has the figures.
     """
     if name == AUTO:
         has_documents = not PASSAGES.isdisjoint(graph.arrays.types.nodes)

@@ -6,7 +6,7 @@
     sets         sets of nodes, without rows: reading lines, plans of steps, patterns of triplets
     proof        why a node is in a set: a tree of edges, values, counts and absences
 
-docs/query.md defines every operation.
+docs/reference/query.md defines every operation.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 
 Rows, types and kinds are numbers of one open graph. A kind is an edge type * 2, + 1 if the edge is walked against its
 direction, as in `Adjacency`; a kind of a symmetric type stands for both. All records are frozen and hashable, so a
-part that occurs twice is evaluated once. docs/query.md defines every operation.
+part that occurs twice is evaluated once. docs/reference/query.md defines every operation.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The meaning of single values in Cypher: equality, order, arithmetic and functions. Null is None.
 
-openCypher 9 defines equality, comparability and orderability; docs/query.md repeats them.
+openCypher 9 defines equality, comparability and orderability; docs/reference/query.md repeats them.
 """
 
 from __future__ import annotations

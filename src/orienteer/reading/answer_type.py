@@ -1,5 +1,5 @@
 """Step 2: what kind of thing the question asks for, and which kinds lie between.
-Likenesses are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
+Likenesses are the prototype's, tuned on GRBench, PKG and DEB (docs/explanations/anchor.md, "Constants").
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from orienteer.text import english
 
 # =============================================================================================================== linker
 # Step 1: the phrases of a question that name nodes of the graph.
-# Qualities and bounds are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
+# Qualities and bounds are the prototype's, tuned on GRBench, PKG and DEB (docs/explanations/anchor.md, "Constants").
 
 _BY_ALIAS = 0.8  # below an exact name: aliases are shared more often
 _BY_STEM = 0.85  # above an alias: other endings, the same words
@@ -346,7 +346,7 @@ def _near_best(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
 
 
 class AnchorConfig(Options):
-    """What may be set; the defaults were measured (docs/anchor.md)."""
+    """What may be set; the defaults were measured (docs/explanations/anchor.md)."""
 
     most_hops: int = Field(default=3, ge=1)
     """Edges between an anchor and an answer, where the question names the types between."""

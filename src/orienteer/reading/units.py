@@ -361,7 +361,7 @@ def edge_columns(graph: Graph) -> Columns:
 
 
 _TEXTS_BESIDE = re.compile(r"_text\d*$")
-"""The end of a property's name that tables give to texts among numbers or dates (docs/tables.md)."""
+"""The end of a property's name that tables give to texts among numbers or dates (docs/guides/tables.md)."""
 
 
 def is_beside(texts: str, name: str) -> bool:

@@ -6,7 +6,7 @@
     workers        how processes are started, asked and ended
     confinement    what a process gives up for good: files, network, processes, memory
 
-What is contained, by what, and what is not: docs/sandbox.md.
+What is contained, by what, and what is not: docs/explanations/sandbox.md.
 """
 
 from __future__ import annotations

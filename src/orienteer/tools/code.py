@@ -2,7 +2,7 @@
 
 Paper 003, appendix B.4.1: the name, the one parameter and `cypher(query, params=None, limit=None)` are the paper's, so
 that traces made for its tool run here; `find(text, k=2)`, the node retriever within the code, is ours. What is
-contained, and by what: docs/sandbox.md.
+contained, and by what: docs/explanations/sandbox.md.
 """
 
 from __future__ import annotations

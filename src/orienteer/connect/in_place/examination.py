@@ -47,7 +47,7 @@ def _writing(server: Server) -> Finding:
             "writing",
             "problem",
             "the server would let this user write: questions in place are refused",
-            "name a user who only reads in NEO4J_USERNAME; docs/databases.md says how to make one",
+            "name a user who only reads in NEO4J_USERNAME; docs/guides/databases.md says how to make one",
         )
     return Finding("writing", "well", "a trial to make a node was refused by the server")
 

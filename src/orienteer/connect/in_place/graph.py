@@ -401,5 +401,5 @@ def require_read_only(server: Server) -> None:
     if server.allows_writes(f"CREATE (n{labels}) RETURN 1 AS one"):
         raise DatabaseRefused(
             f"{server.address} would let this user write, and a model's questions must not: name a user who only reads "
-            "in NEO4J_USERNAME (docs/databases.md says how to make one)"
+            "in NEO4J_USERNAME (docs/guides/databases.md says how to make one)"
         )

@@ -1,6 +1,6 @@
 """The mapping of a file: what its rows are, and the role of each column.
 
-A role is text, so that a person can read and change it: docs/tables.md lists all of them. A column `row+seat` is made
+A role is text, which a person can read and change: docs/guides/tables.md lists all of them. A column `row+seat` is made
 of two, with a blank between their values. Several columns of a role are written best first.
 """
 

@@ -5,7 +5,7 @@ meet, a typed neighbour, each also with a constraint on the answers' own text, a
 relational. They are the basic patterns of 003 (section 3.2, after PolyG): `one_hop` is `<h, r, _>`, `typed_target` is
 `<h, *, _>` with the answer's type known, and the others are made of the first.
 
-`orienteer quiz` fills the places of a grid (`docs/graphscout.md`, Quizzer):
+`orienteer quiz` fills the places of a grid (`docs/explanations/graphscout.md`, Quizzer):
 
     <h,_,_>   one walk along edges of any type
     <h,r,_>   one walk along edges of named types

@@ -451,7 +451,7 @@ class GrpoConfig(StudentConfig):
     kl: float = Field(default=1e-4, ge=0)
     """Weight of the divergence from the student that training began with."""
     reward: Literal["paper", "strict", "nodes"] = "paper"
-    """The reward (docs/evaluation.md); `nodes` is for agents whose answer is a set of nodes."""
+    """The reward (docs/guides/evaluation.md); `nodes` is for agents whose answer is a set of nodes."""
     threshold: float = Field(default=0.4, ge=0, le=1)
     """What clues alone may bring."""
     clues: bool = True

@@ -19,7 +19,7 @@ from orienteer.reading.vocabulary import Label, QuestionWords, SchemaHop, Schema
 from orienteer.text import english
 
 # How well an edge type fits the question: 1 if it is named. Tuned with the prototype: the words of edges are worth
-# .14 Hit@1 on GRBench and .08 on DEB, directions .05 on DEB (docs/anchor.md, "Constants").
+# .14 Hit@1 on GRBench and .08 on DEB, directions .05 on DEB (docs/explanations/anchor.md, "Constants").
 _ELSEWHERE = 0.6  # a word that is not next to the anchor: it may belong to another anchor
 _MATCHED = 0.5  # the least fit that distinguishes parallel edge types
 _EQUAL_FIT = 0.1  # edge types this close to the best fit as well
@@ -31,7 +31,7 @@ _PART = 0.6  # another edge type has all its words and more; no measurement: bet
 _AGAINST = 0.6  # the words contradict the direction
 _AGAINST_UNNAMED = 0.85  # only the position of a verb contradicts it: a weaker sign costs less
 # The score of a path; only paths of one question are compared. Tuned with the prototype on GRBench,
-# PKG and DEB (docs/anchor.md, "Constants"), except where it says so.
+# PKG and DEB (docs/explanations/anchor.md, "Constants"), except where it says so.
 _PER_TYPE_BETWEEN = 1.0  # for passing all types named besides; without it "which has the most" finds nothing (.80 to 0)
 _PER_TYPE_BETWEEN_JOINT = 0.3  # the same with other anchors: a type named besides may belong to one of those
 _PER_FIT = 0.4  # for edges that fit the words

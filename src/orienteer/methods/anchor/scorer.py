@@ -24,7 +24,7 @@ from orienteer.records import Usage
 from orienteer.remembered import cached_method
 from orienteer.text import english
 
-# Weights are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
+# Weights are the prototype's, tuned on GRBench, PKG and DEB (docs/explanations/anchor.md, "Constants").
 _NAMED_JOINT = 0.3  # weight of the anchors' own words if nodes join anchors: else their namesakes win
 _BY_COUNT = 0.01  # weight of words if the question asks for the most: they only break ties between equal counts
 _NAMED_FIRST = 2.0  # times the best score: what is named stands first if the question asks about it
@@ -250,7 +250,7 @@ def with_first(scores: Scores, rows: Rows, k: int, *, is_ordered: bool) -> Score
 # ------------------------------------------------------------------------------------------- edges and vectors
 
 # Tuned on PKG, where questions for a cellular component lie at 0 to .1 and all others at .2 to .6; chosen anew in five
-# folds of it, the settings around give .626 Hit@5 against .637 (docs/anchor.md, "Constants").
+# folds of it, the settings around give .626 Hit@5 against .637 (docs/explanations/anchor.md, "Constants").
 _TELLING = 0.2  # share of the question's content that one node of the wanted type holds if texts tell
 _SAYING_NOTHING = english.NO_NAMES | english.ASKING | english.FILLING  # no content, whether a node has them or not
 _MOST_CONNECTED = 1_000  # nodes of a type that are kept in order: more than are asked for

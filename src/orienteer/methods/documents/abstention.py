@@ -1,7 +1,7 @@
 """Whether passages answer a question at all, their order by its phrases, and the sentence that is quoted.
 
 A question is refused for two reasons, both measured on questions that their folders cannot answer
-(`benchmarks/folders.py`; docs/documents.md has the figures). A name or an identifier in it occurs nowhere in the
+(`benchmarks/folders.py`; docs/guides/documents.md has the figures). A name or an identifier in it occurs nowhere in the
 documents: *What did Storm Ellen cost?* Or no passage has more than a little of it. If the documents mention a thing and
 not the property in question (*How old is the harbour master?*), neither words nor vectors can notice: such a question
 gets its nearest passages.

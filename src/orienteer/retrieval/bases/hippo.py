@@ -5,7 +5,7 @@ Three graphs, three walks:
     facts      HippoRAG 2: facts near the question, a model's choice among them (`filter`), the entities they are about;
                personalised PageRank over entities and passages, whichever way edges point
     passages   no facts: a walk over passages and the names that stand in them, its restart sharp
-               (docs/results.md says what each part of it carries)
+               (docs/reference/results.md says what each part of it carries)
     any other  a graph that a person brings: personalised PageRank over all its nodes, with the same restart
 
 After a walk over passages and names, what the first passages leave open of the question is asked of those that their

