@@ -3,7 +3,7 @@
 The turns are recited by a scripted model, so an episode is a trajectory of the agent like any other: its requests are
 those that a student gets, and its observations those of its tools.
 
-anchor   the call that found what `anchor` answers with (docs/explanations/anchor.md), nodes by the names that the question has
+anchor   the call that found what `anchor` answers with (docs/explanations/anchor.md), nodes by the question's names
          for them, in as few words as find the same; then the answer. For `ark tools=compact`.
 quiz     the query that proves a question's answer (GraphScout, 003, section 3.3.3), run as code; then the answer. For
          `graphscout`.
