@@ -5,6 +5,7 @@
     ```bash      runs whole
     ```json      parses
     ```toml      is a settings file
+    ```js, r     run by test_other_languages.py
     ```sh        in the README alone: the two command lines that CI runs on a fresh machine
 
 No block imports from anything deeper than `orienteer`, `orienteer.errors` and the module of an adapter. A block that
@@ -42,7 +43,8 @@ from orienteer.settings import read_settings
 ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NOT_RUN = {"text", "mermaid"}
+NOT_RUN = {"text", "mermaid", "js", "r"}
+"""test_other_languages.py runs the last two."""
 FOR_A_SHELL = set("|&;<>$`*~#(){}!\\")
 ANYTHING = "..."
 EXPORTED = ("ORIENTEER_MODEL", "ORIENTEER_BASE_URL")
