@@ -43,7 +43,7 @@ from orienteer.settings import read_settings
 ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NOT_RUN = {"text", "mermaid", "js", "r"}
+NOT_RUN = {"text", "js", "r"}
 """test_other_languages.py runs the last two."""
 FOR_A_SHELL = set("|&;<>$`*~#(){}!\\")
 ANYTHING = "..."

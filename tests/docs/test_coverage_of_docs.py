@@ -249,7 +249,7 @@ def test_formats_of_the_readme():
 
 def test_extras():
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = set(project["optional-dependencies"]) - {"test", "check"}
+    extras = set(project["optional-dependencies"]) - {"test", "check", "site"}
     for name in extras:
         assert f"orienteer[{name}]" in section("### Extras")
     # `doctor` tells of those that install something.
