@@ -475,7 +475,7 @@ class GroupTable(Record):
 
     columns: tuple[str, str]
     """The names of what is grouped by and of the number."""
-    rows: tuple[tuple[JsonValue, float], ...]
+    rows: tuple[tuple[JsonValue, int | float], ...]
     """Every group with its number, the largest first."""
     total: int
     """The number of groups."""

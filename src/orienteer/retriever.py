@@ -27,6 +27,7 @@ from orienteer.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event, RunningQuestion, Stream
+    from orienteer.graph.columns import NodeTable
     from orienteer.methods.ark import Reranker
 
 LIMITS = ("calls", "tokens", "seconds", "usd")
@@ -326,6 +327,37 @@ class Retriever:
             running.future.result()  # raises what the work raised
         finally:
             running.close()
+
+    def answers(
+        self,
+        question: str,
+        *,
+        reading: str | None = None,
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+    ) -> NodeTable:
+        """Return all nodes that meet a question, as a table.
+
+            >>> table = retriever.answers("Which languages influenced Rust?").sorted("year").select(["name", "year"])
+            >>> table.total, table.values(0, 2), len("".join(table.csv()).splitlines())
+            (8, [('Scheme', 1975), ('C++', 1985)], 9)
+
+        They are in the order that is asked for, else by id. `reading` is a line such as `result.reading.text` to use in
+        place of the words; `node_types` and `where` are those of `search`. Raises `BadOption` with the reason if the
+        question was not read exactly, or if the method reads none, and what `search` raises.
+        """
+        from orienteer.graph.columns import table_of
+        from orienteer.methods.anchor.anchor import Anchor
+
+        if not isinstance(self._made, Anchor):
+            raise BadOption(f"the method {self.method.name!r} reads no question exactly: take anchor")
+        record = self._question(question or reading or "", 1, node_types, where, reading, 0)
+        exact = self._made.read(record, self._allowance(None, has_answer=False))
+        if exact.failed is not None:
+            raise exact.failed
+        if exact.rows is None:
+            raise BadOption(f"no exact answer: {exact.refusal.text if exact.refusal is not None else ''}")
+        return table_of(self.graph.arrays, exact.rows, exact.reading.text)
 
     def as_functions(self) -> tuple[Callable[..., str], ...]:
         """Return `search_graph`, `graph_neighbors` and `ask_graph`, plain functions for agent frameworks.

@@ -188,7 +188,8 @@ class Answerer:
         number = query.form if measure is None else f"{query.form} {self._wording.measure(measure)}"
         within = outcome.within[:_MOST_GROUPS] if query.nodes.best is None else ()
         lines = (self._wording.line(ExactQuery("list", query.nodes.that(condition))) for condition in within)
-        return GroupTable(columns=(by, number), rows=outcome.table, total=len(outcome.table), readings=tuple(lines))
+        rows = tuple((group, int(value) if value.is_integer() else value) for group, value in outcome.table)
+        return GroupTable(columns=(by, number), rows=rows, total=len(rows), readings=tuple(lines))
 
     def _texts(self, query: ExactQuery, found: Sequence[tuple[int, JsonValue]]) -> Iterator[str]:
         """Yield the texts that nodes have where the property that is asked for holds numbers or dates: `on request`."""

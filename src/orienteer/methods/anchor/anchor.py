@@ -143,6 +143,10 @@ class Anchor:
             notes=tuple(notes),
         )
 
+    def read(self, question: Question, run: Run) -> ExactAnswer:
+        """Return what a question is read as and all nodes that meet it, without a ranking."""
+        return self._answerer.answer(question, self._mask(question), run)[0]
+
     def leaves(self, question: Question, result: Result, then: Method) -> str | None:
         """Return why a question is left to another method; None if it is not."""
         return None if result.refusal is None else result.refusal.text
