@@ -1,4 +1,4 @@
-# A server of one graph. `docker compose up` reads compose.yaml; by hand:
+# A server of one graph: the page, HTTP, MCP, Cypher, vectors, PDF. `docker compose up` reads compose.yaml; by hand:
 #   docker build -t orienteer .
 #   docker run --read-only --tmpfs /cache:uid=10001,mode=700 -p 127.0.0.1:8321:8321 -v "$PWD/languages:/graph:ro" \
 #     -e ORIENTEER_SERVE_KEYS="$(openssl rand -hex 16)" orienteer
@@ -6,9 +6,12 @@
 
 FROM python:3.13-slim AS build
 WORKDIR /source
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py requirements.lock README.md LICENSE ./
 COPY src src
-RUN python -m venv /opt/orienteer && /opt/orienteer/bin/pip install --no-cache-dir '.[serve]'
+# The versions of the lock; its hashes would be asked of the package itself, too.
+RUN python -m venv /opt/orienteer && sed -n 's/^\([^ ]*==.*\) \\$/\1/p' requirements.lock > constraints.txt && \
+  /opt/orienteer/bin/pip install --no-cache-dir -c constraints.txt '.[dense,docs,serve]' && \
+  /opt/orienteer/bin/pip uninstall -y pip
 
 FROM python:3.13-slim
 COPY --from=build /opt/orienteer /opt/orienteer

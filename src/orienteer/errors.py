@@ -34,8 +34,10 @@ Error                    catch this at a boundary; anything else is a bug
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -117,8 +119,18 @@ class MissingExtra(UsageError):
     """An optional dependency is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs the extra {extra!r}: pip install 'orienteer[{extra}]'")
+        super().__init__(f"{what} needs the extra {extra!r}: {install_command(extra)}")
         self.extra = extra
+
+
+def install_command(extra: str) -> str:
+    """Return the command that adds an extra, for the program that installed this environment."""
+    package = f"'orienteer[{extra}]'"
+    if "pipx" in Path(sys.prefix).parts:
+        return f"pipx install --force {package}"
+    if find_spec("pip") is None:  # in environments of uv: pip would install elsewhere
+        return f"uv pip install {package}, or uvx --from {package} orienteer"
+    return f"pip install {package}"
 
 
 class NotAGraph(UsageError):

@@ -1,3 +1,3 @@
 """The version of this package, in its own file, which imports nothing."""
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"

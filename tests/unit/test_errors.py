@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import sys
 import traceback
 from contextlib import suppress
 from pathlib import Path
@@ -136,3 +137,22 @@ def test_nearest_returns_known_words_once(word, known):
     assert set(found) <= set(known)
     assert len(found) == len(set(found)) <= 5
     assert not any(word) or word not in known or any(one.casefold() == word.casefold() for one in found)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "has_pip", "remedy"),
+    [
+        ("/home/ada/.venv", True, "pip install 'orienteer[serve]'"),
+        ("/home/ada/.local/share/pipx/venvs/orienteer", True, "pipx install --force 'orienteer[serve]'"),
+        (
+            "/home/ada/.cache/uv/archive-v0/x",
+            False,
+            "uv pip install 'orienteer[serve]', or uvx --from 'orienteer[serve]' orienteer",
+        ),
+    ],
+)
+def test_a_missing_extra_names_the_command_of_its_installer(monkeypatch, prefix, has_pip, remedy):
+    """`uvx orienteer open` has no pip, and pip in an environment of pipx is not the one on the path."""
+    monkeypatch.setattr(sys, "prefix", prefix)
+    monkeypatch.setattr("orienteer.errors.find_spec", lambda name: name if has_pip else None)
+    assert str(MissingExtra("serving over HTTP", "serve")) == f"serving over HTTP needs the extra 'serve': {remedy}"

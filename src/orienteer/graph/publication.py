@@ -175,7 +175,8 @@ def sync(path: Path) -> None:
     """Wait until a file, or the entries of a folder, are on the disk."""
     if path.is_dir() and sys.platform == "win32":
         return  # folders cannot be opened there
-    handle = os.open(path, os.O_RDONLY)
+    # Windows flushes only what may be written.
+    handle = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

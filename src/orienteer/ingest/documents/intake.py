@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from orienteer.display import Count, counted
-from orienteer.errors import BadInput, MissingExtra
+from orienteer.errors import BadInput, MissingExtra, install_command
 from orienteer.graph.builder import Progress
 from orienteer.index.arrays import Strings, StringWriter
 from orienteer.ingest import bounds
@@ -203,7 +203,7 @@ class Intake:
         reason = str(error).removeprefix(f"{file.path}").lstrip(" ,:")
         if isinstance(error, MissingExtra):
             self._missing = error
-            reason = f"needs the extra {error.extra!r}: pip install 'orienteer[{error.extra}]'"
+            reason = f"needs the extra {error.extra!r}: {install_command(error.extra)}"
         elif isinstance(error, OSError):
             reason = f"cannot be read: {error.strerror or error}"
         among = self.skipped if isinstance(error, NotRead) and file.kind == "unknown" else self.unreadable

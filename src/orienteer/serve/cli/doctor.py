@@ -13,7 +13,7 @@ import typer
 
 from orienteer.addresses import address_in
 from orienteer.display import counted
-from orienteer.errors import Error, ModelError, NotAGraph
+from orienteer.errors import Error, ModelError, NotAGraph, install_command
 from orienteer.files import cache_folder
 from orienteer.llm.address import URL, show
 from orienteer.records import Manner
@@ -88,7 +88,7 @@ def doctor(
         "python": platform.python_version(),
         "versions": {name: metadata.version(name) for name in ("orienteer", "numpy", "httpx2", "pydantic", "typer")},
         "extras": {
-            extra: {"installed": find_spec(module) is not None, "install": f"pip install 'orienteer[{extra}]'"}
+            extra: {"installed": find_spec(module) is not None, "install": install_command(extra)}
             for extra, module in EXTRAS.items()
         },
         "settings": _settings(configured),

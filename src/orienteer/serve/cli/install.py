@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orienteer.errors import BadInput, BadOption, Error, UsageError
+from orienteer.errors import BadInput, BadOption, Error, UsageError, install_command
 from orienteer.serve.cli.arguments import file_trouble
 from orienteer.serve.cli.output import Output
 
@@ -72,7 +72,7 @@ def install(
         )
     is_fetched = launcher(whole_path=False)[0] == "uvx"
     if not is_fetched and find_spec("mcp") is None and any(change.is_due for change in changes):
-        out.note("note: this installation cannot serve agents yet: pip install 'orienteer[mcp]'")
+        out.note(f"note: this installation cannot serve agents yet: {install_command('mcp')}")
     return _carry_out(out, changes, graph=str(directory), write=write)
 
 
