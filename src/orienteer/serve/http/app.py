@@ -36,7 +36,7 @@ from orienteer.serve.http.description import description_of, docs_page, operatio
 from orienteer.serve.http.guard import ASKED, Guard, Problem, Rules, accepts_gzip, problem_of
 from orienteer.serve.http.look_ups import LOOK_UPS, choice_routes, graph_routes, look_up_routes, takes
 from orienteer.serve.http.site import CONTENT_TYPE, Site
-from orienteer.serve.mcp.tools import CYPHER, AskArguments
+from orienteer.serve.mcp.tools import CYPHER, AskArguments, Reply
 from orienteer.serve.views.outside import for_outside
 from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, SentWords
 from orienteer.version import __version__
@@ -200,7 +200,7 @@ def mcp_face(site: Site) -> HttpFace:
         finally:
             question.close()
 
-    async def run_in(tool: str, read: Callable[[], str]) -> str:
+    async def run_in(tool: str, read: Callable[[], Reply]) -> Reply:
         if tool == CYPHER:
             return await site.in_a_slot(read)
         return await site.look_up(read, is_large=tool in _LARGE)
