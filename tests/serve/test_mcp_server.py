@@ -147,7 +147,7 @@ def test_ask_gives_programs_what_its_lines_say(call):
     asked = {"question": "How many languages did each design?", "reading": line}
     groups = call("ask", asked).structured_content
     assert groups["group_count"] == len(groups["groups"]) > 10
-    assert ["John McCarthy", 1] in groups["groups"]
+    assert ["Niklaus Wirth", 3] in groups["groups"]
     assert groups["groups"] == sorted(groups["groups"], key=lambda row: -row[1])
     found = call("ask", {"question": "Which languages influenced both Rust and Swift?", "k": 2}).structured_content
     assert found["reading"] == 'language that <-influenced_by- "Rust" and <-influenced_by- "Swift"'
@@ -179,7 +179,7 @@ def test_the_answers_behind_the_first_are_reached(call):
 def test_list_says_what_it_sorted_by(call, languages):
     told = call("list", {"node_types": ["language"], "sort": "degree", "descending": True, "k": 5})
     for node, line in zip(told.structured_content["nodes"], text_of(told).splitlines()[1:], strict=True):
-        edges = {edge for page in [languages.neighbors(node["id"], k=200)] for hit in page.hits for edge in hit.edges}
+        edges = [edge for hit in languages.neighbors(node["id"], k=200).hits for edge in hit.edges]
         assert line.endswith(f" degree: {len(edges)}")
 
 

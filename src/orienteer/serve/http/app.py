@@ -32,9 +32,9 @@ from orienteer.records import Result, Usage
 from orienteer.serve.door import raise_failure, served_method
 from orienteer.serve.graphs import Generation, ServedGraph
 from orienteer.serve.http import bodies, questions
-from orienteer.serve.http.description import description_of, docs_page, operation_id
+from orienteer.serve.http.description import description_of, docs_page, operation_id, text_for_models
 from orienteer.serve.http.guard import ASKED, Guard, Problem, Rules, accepts_gzip, problem_of
-from orienteer.serve.http.look_ups import LOOK_UPS, choice_routes, graph_routes, look_up_routes, takes
+from orienteer.serve.http.look_ups import LOOK_UPS, choice_routes, graph_routes, look_up_routes, served_view, takes
 from orienteer.serve.http.site import CONTENT_TYPE, Site
 from orienteer.serve.mcp.tools import CYPHER, AskArguments, Reply
 from orienteer.serve.views.outside import for_outside
@@ -84,7 +84,7 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
         app.include_router(router)
     app.router.routes[:0] = (route for router in made for route in _plain(router))
     _add_upkeep(app, site)
-    _add_description(app)
+    _add_description(app, site)
     if for_agents is not None:
         app.router.routes.extend(for_agents.routes)
     app.router.routes.extend(page_routes(page))
@@ -127,7 +127,7 @@ def _add_upkeep(app: FastAPI, site: Site) -> None:
             return Response(site.metrics.text(), media_type=CONTENT_TYPE)
 
 
-def _add_description(app: FastAPI) -> None:
+def _add_description(app: FastAPI, site: Site) -> None:
     """Add the description of the server."""
     schema: dict[str, object] = {}
 
@@ -139,6 +139,12 @@ def _add_description(app: FastAPI) -> None:
     @app.get("/openapi.json", include_in_schema=False)
     async def openapi() -> Response:
         return JSONResponse(described())
+
+    @app.get("/llms.txt", include_in_schema=False)
+    async def llms() -> Response:
+        """Tell a model what is served here, and how to ask."""
+        views = await site.look_up(lambda: list(map(served_view, site.graphs)))
+        return PlainTextResponse(text_for_models(views, has_mcp=site.has_mcp))
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
@@ -368,13 +374,17 @@ def completion_in_words(result: Result, note: str | None, *, has_answer: bool = 
         parts = [result.refusal.text if result.refusal is not None else nothing]
     if has_answer:
         parts.append("\n".join(citation.told for citation in result.citations if citation.quote))
-    is_read = result.reading is not None and result.reading.complete
+    # Below an exact answer, what is nearby would be noise in a chat: it is counted.
+    meeting = [hit for hit in result.hits if hit.complete]
+    shown = meeting if meeting and result.reading is not None and result.reading.complete else result.hits
     lines = []
-    for place, hit in enumerate(result.hits, 1):
+    for hit in shown:
         where = f", {hit.source.place}" if hit.source is not None and hit.source.file else ""
-        why = "; ".join(filter(None, ("nearby" if is_read and not hit.complete else "", hit.why)))
-        lines.append(f"[{place}] {hit.name} ({hit.type}, `{hit.id}`{where}){f': {why}' if why else ''}")
+        why = f": {hit.why}" if hit.why else ""
+        lines.append(f"[{places[hit.id]}] {hit.name} ({hit.type}, `{hit.id}`{where}){why}")
     parts.append("\n".join(lines))
+    nearby = len(result.hits) - len(shown)
+    parts.append(f"({nearby} more meet{'s' * (nearby == 1)} only some of it)" if nearby else "")
     parts.append(f"({note})" if note else "")
     return clean("\n\n".join(filter(None, parts)))
 
