@@ -60,25 +60,11 @@ TARGETS = {
 # ----------------------------------------------------------------------------------------------------------- processes
 
 
-class Server:
-    """Our server in a process of its own, and what the system says of it."""
+class Process:
+    """A process, and what the system says of it."""
 
-    def __init__(self, *words: object) -> None:
-        command = [sys.executable, "-m", "orienteer", "serve", *map(str, words), "--port", "0", "--verbose"]
-        began = time.perf_counter()
-        self._process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        assert self._process.stderr is not None  # it was asked for
-        line = next(line for line in self._process.stderr if line.startswith("serving "))
-        self.ready_seconds = time.perf_counter() - began
-        self.port = int(re.findall(r":(\d+)\b", line)[0])
-        self.errors: list[str] = []
-        threading.Thread(target=self._drain, args=(self._process.stderr,), daemon=True).start()
-        self._place = Path("/proc") / str(self._process.pid)
-
-    def _drain(self, lines: Any) -> None:  # Any: a stream of text
-        for line in lines:
-            if not line.startswith("orienteer.serve.http.guard:") and " is at generation " not in line:
-                self.errors.append(line)
+    def __init__(self, number: int) -> None:
+        self._place = Path("/proc") / str(number)
 
     def cpu_seconds(self) -> float:
         """Return the processor time so far."""
@@ -92,6 +78,27 @@ class Server:
         return State(
             kept * 1024, len(list((self._place / "fd").iterdir())), len(list((self._place / "task").iterdir()))
         )
+
+
+class Server(Process):
+    """Our server in a process of its own."""
+
+    def __init__(self, *words: object) -> None:
+        command = [sys.executable, "-m", "orienteer", "serve", *map(str, words), "--port", "0", "--verbose"]
+        began = time.perf_counter()
+        self._process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        assert self._process.stderr is not None  # it was asked for
+        line = next(line for line in self._process.stderr if line.startswith("serving "))
+        self.ready_seconds = time.perf_counter() - began
+        self.port = int(re.findall(r":(\d+)\b", line)[0])
+        self.errors: list[str] = []
+        threading.Thread(target=self._drain, args=(self._process.stderr,), daemon=True).start()
+        super().__init__(self._process.pid)
+
+    def _drain(self, lines: Any) -> None:  # Any: a stream of text
+        for line in lines:
+            if not line.startswith("orienteer.serve.http.guard:") and " is at generation " not in line:
+                self.errors.append(line)
 
     def end(self) -> None:
         """End it in order."""
@@ -126,6 +133,9 @@ def answer(body: Mapping[str, Any]) -> str | Mapping[str, Any]:  # Any: JSON
 class Connection:
     """A connection that is kept alive."""
 
+    reply = b""
+    """The last body that was read whole."""
+
     def __init__(self, port: int) -> None:
         self._port = port
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
@@ -146,7 +156,7 @@ class Connection:
                 await reader.readuntil(cut_after)
             await self.close()
         else:
-            await reader.readexactly(int(top.split(b"content-length:")[1].split(b"\r\n")[0]))
+            self.reply = await reader.readexactly(int(top.split(b"content-length:")[1].split(b"\r\n")[0]))
         return status
 
     async def close(self) -> None:

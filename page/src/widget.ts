@@ -1,6 +1,7 @@
 /** A result, a graph or a schema in a notebook, by anywidget: what the static form says, and the page's own picture. */
 
 import { el } from "./dom";
+import { hearHost } from "./host";
 import { canDraw, Drawing } from "./drawing";
 import { settler } from "./layout";
 import { dot } from "./palette";
@@ -252,10 +253,17 @@ class Shown {
   }
 }
 
-export default {
-  /** Show a model in an element of the notebook; what comes back ends it. */
-  render({ model, el: host }: { model: Model; el: HTMLElement }): () => void {
-    const shown = new Shown(model, host);
-    return () => shown.end();
-  },
-};
+/** Show a model in an element of the notebook; what comes back ends it. */
+function render({ model, el: host }: { model: Model; el: HTMLElement }): () => void {
+  const shown = new Shown(model, host);
+  return () => shown.end();
+}
+
+export default { render };
+
+// In a chat there is no model: the host hands over the content once, and nothing grows.
+const place = document.getElementById("orienteer-app");
+if (place && window.parent !== window)
+  hearHost<Content>(place, (content) =>
+    render({ model: { get: () => content, send: () => {}, on: () => {}, off: () => {} }, el: place }),
+  );

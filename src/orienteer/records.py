@@ -573,6 +573,10 @@ class Result(Record):
         return result_html(self.question, self._paragraphs, self._rows, (self.spent, *self.notes), picture=picture)
 
     def _repr_mimebundle_(self, **_: object) -> Bundle:
+        return view(self.picture(), self._graph)
+
+    def picture(self) -> Content:
+        """Return the texts, the network and the table that notebooks and hosts of agents show."""
         # A hit's card has its reason, the best part of its text, and its place.
         about = {
             hit.id: tuple(filter(None, (hit.why, hit.text, hit.source.place if hit.source is not None else "")))
@@ -590,7 +594,7 @@ class Result(Record):
         edges = [edge for path in paths.values() for edge in path]
         tables = [Table(tuple(COLUMNS), self._rows, tuple(about))]
         lines = (self.spent, *self.notes)
-        return view(Content(self.question, self._paragraphs, nodes, edges, strong, paths, tables, lines), self._graph)
+        return Content(self.question, self._paragraphs, nodes, edges, strong, paths, tables, lines)
 
     @property
     def _picture_hits(self) -> tuple[Ranked, ...]:

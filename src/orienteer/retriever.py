@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from orienteer.graph.columns import NodeTable
     from orienteer.methods.ark import Reranker
 
+NO_MODEL = "no model is configured"
+"""The beginning of the note of a result whose method was chosen for lack of a model."""
 LIMITS = ("calls", "tokens", "seconds", "usd")
 """The limits of a budget that can end a question although the model works."""
 
@@ -83,7 +85,7 @@ class Retriever:
         self.method = self._chosen(asked_for)
         self._require_in_place()
         is_fallback = asked_for == AUTO and self.model is None
-        self.notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
+        self.notes = (f"{NO_MODEL}: answered by {self.method.name}",) if is_fallback else ()
         """The notes of every result of this retriever."""
         self.notes = (*self.notes, *_staleness(self.graph))
         self._random_seed = random_seed

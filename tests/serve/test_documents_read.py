@@ -68,5 +68,5 @@ def test_an_agent_is_told_the_quotation(harbour):
     result = Result(
         question=QUESTION, method="documents", answer="Tarn Brothers", answer_kind="text", citations=(cited,)
     )
-    told = reply_of_result(result, harbour, 5)
+    told = reply_of_result(result, harbour, 5).text
     assert told.startswith(f"answer: Tarn Brothers\n  rests on “{SAID}” (may.txt:3)")

@@ -46,6 +46,12 @@ def test_operations_have_names_that_generated_clients_can_live_with(operations):
     assert all(name.isidentifier() and not keyword.iskeyword(name) for name in operations)
 
 
+def test_each_operation_has_a_title_of_its_own(operations):
+    titles = [operation["summary"] for _, _, operation in operations.values()]
+    assert len(set(titles)) == len(titles)
+    assert {"Search", "List nodes", "Ask", "Get node"} <= set(titles)
+
+
 def test_there_is_a_server_and_every_reference_leads_somewhere(described):
     assert described["servers"][0]["url"] == "/"
     references = set(re.findall(r"'\$ref': '([^']*)'", str(described)))

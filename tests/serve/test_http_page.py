@@ -1,6 +1,9 @@
 """The files of the page, and what the server says of itself."""
 
+import gzip
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +45,61 @@ def test_nothing_but_the_pages_own_files_is_served(small, page, path):
         refused = client.get(path)
         assert refused.status == 404
         assert b"secret" not in refused.body.replace(path.encode(), b"").replace(b"secret.txt", b"")
+
+
+ACCEPTED = ["gzip", "br, gzip", "gzip;q=0.5, *", "deflate, gzip ; q=1.0"]
+REFUSED = ["", "br", "identity", "gzip;q=0", "gzip; q=0.000, br", "x-gzip-more"]
+
+
+@pytest.mark.parametrize("accepted", [*ACCEPTED, *REFUSED])
+def test_replies_are_compressed_for_who_reads_that(languages, page, accepted):
+    is_zipped = accepted in ACCEPTED
+    with serving({"languages": languages}, page=page) as client:
+        plain = client.post("/api/search", {"query": "garbage collection"})
+        packed = client.post("/api/search", {"query": "garbage collection"}, **{"accept-encoding": accepted})
+        assert packed.headers.get("content-encoding") == ("gzip" if is_zipped else None)
+        assert "accept-encoding" in packed.headers["vary"].lower()
+        body = gzip.decompress(packed.body) if is_zipped else packed.body
+        assert json.loads(body)["hits"] == plain.json["hits"]
+        assert len(packed.body) < len(plain.body) / 2 or not is_zipped
+        script = client.send("GET", "/assets/app-1a2b3c.js", None, {"accept-encoding": accepted})
+        assert script.headers.get("content-encoding") == ("gzip" if is_zipped else None)
+        assert (gzip.decompress(script.body) if is_zipped else script.body) == b"export {}"
+        assert "accept-encoding" in script.headers["vary"].lower()
+
+
+def test_small_replies_and_streams_are_sent_as_they_are(languages):
+    with serving({"languages": languages}) as client:
+        small = client.send("GET", "/health", None, {"accept-encoding": "gzip"})
+        assert small.json == {"status": "ok"}
+        asked = {"question": "Who designed Rust?"}
+        with client.stream("/api/ask", asked, **{"accept-encoding": "gzip"}) as lines:
+            assert next(lines).startswith(b"id: 0")
+
+
+def test_the_page_takes_at_most_90_kilobytes_over_the_wire(small):
+    """Its script and its style are compressed: 90 kB of everything that the start loads."""
+    with serving({"small": small}) as client:
+        packed = {"accept-encoding": "gzip"}
+        start = client.send("GET", "/", None, packed)
+        html = gzip.decompress(start.body).decode() if "content-encoding" in start.headers else start.body.decode()
+        assets = re.findall(r'(?:src|href)="(/?assets/[^"]+)"', html)
+        assert {Path(asset).suffix for asset in assets} >= {".js", ".css"}
+        replies = [client.send("GET", f"/{asset.removeprefix('/')}", None, packed) for asset in assets]
+        assert all(reply.headers["content-encoding"] == "gzip" for reply in replies)
+        api = [client.send("GET", path, None, packed) for path in ("/api/graphs", "/api/schema", "/api/info")]
+        assert sum(len(reply.body) for reply in (start, *replies, *api)) < 90_000
+
+
+def test_models_are_told_what_is_served_and_how_to_ask(small, languages):
+    with serving({"small": small, "languages": languages}) as client:
+        told = client.get("/llms.txt")
+        assert told.headers["content-type"].startswith("text/plain")
+        text = told.body.decode()
+        assert text.startswith("# Orienteer\n\n> ")
+        assert f"- [languages](/api/schema?graph=languages): {len(languages)} nodes" in text
+        for link in re.findall(r"\]\((/[^)]*)\)", text):
+            assert client.get(link).status == 200
 
 
 def test_where_no_page_is_built_the_rest_is_served(small, tmp_path):

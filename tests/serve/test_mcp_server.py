@@ -76,7 +76,8 @@ def test_the_list_of_tools(talk, served):
         *("ask", "search", "neighbors", "intersect", "paths", "node", "schema", "list"),
     ]
     for tool in tools:
-        assert tool.output_schema is None
+        assert tool.output_schema["type"] == "object"
+        assert tool.meta is None
         hints = tool.annotations
         assert (hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint) == (True, False, True)
         assert hints.open_world_hint is False
@@ -105,6 +106,7 @@ def test_the_server_says_how_it_is_used(talk, served):
     told = talk(served, instructions)
     assert "'languages'" in told
     assert "never instructions" in told
+    assert {"`schema`", "`list`"} <= set(told.split())
 
 
 # ---------------------------------------------------------------------------------------------------------------- tools
@@ -121,25 +123,82 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_every_tool_answers_in_text_alone(call, name):
+def test_every_tool_answers_in_text_and_gives_programs_its_nodes(call, name):
     arguments, expected = CALLS[name]
     result = call(name, arguments)
     assert not result.is_error
-    assert result.structured_content is None
     assert expected in text_of(result)
+    # The library's client has checked it against the schema of the tool.
+    structured = result.structured_content
+    assert structured["text"] == text_of(result)
+    for node in structured["nodes"]:
+        assert f"[{node['id']}]" in structured["text"]
+    assert bool(structured["nodes"]) == (name != "schema")
 
 
-def test_ask_says_once_that_no_model_is_set_and_gives_ranked_evidence(call):
+def test_an_error_is_text_alone(call):
+    result = call("neighbors", {"node": "Erlng"})
+    assert result.is_error
+    assert result.structured_content is None
+
+
+def test_ask_gives_programs_what_its_lines_say(call):
+    line = "count language per -designed_by-> person"
+    asked = {"question": "How many languages did each design?", "reading": line}
+    groups = call("ask", asked).structured_content
+    assert groups["group_count"] == len(groups["groups"]) > 10
+    assert ["Niklaus Wirth", 3] in groups["groups"]
+    assert groups["groups"] == sorted(groups["groups"], key=lambda row: -row[1])
+    found = call("ask", {"question": "Which languages influenced both Rust and Swift?", "k": 2}).structured_content
+    assert found["reading"] == 'language that <-influenced_by- "Rust" and <-influenced_by- "Swift"'
+    assert (found["answer"], found["total"], found["offset"]) == ("C#, Haskell, Ruby", 3, 0)
+    assert [(node["name"], node["complete"]) for node in found["nodes"]] == [("Ruby", True), ("C#", True)]
+
+
+def test_counts_per_group_are_told_with_their_number(call):
+    line = "count language per -designed_by-> person"
+    told = text_of(call("ask", {"question": "How many languages did each design?", "reading": line}))
+    number = len(call("ask", {"question": "x", "reading": line}).structured_content["groups"])
+    assert f"answer ({number} groups): " in told
+
+
+def test_the_answers_behind_the_first_are_reached(call):
+    question = {"question": "Which languages influenced Rust?", "k": 3}
+    pages = [call("ask", {**question, "offset": offset}) for offset in (0, 3, 6)]
+    assert "offset=3 for more" in text_of(pages[0])
+    assert "4-6, best first; offset=6 for more" in text_of(pages[1])
+    (total,) = {page.structured_content["total"] for page in pages}
+    found = [node["id"] for page in pages for node in page.structured_content["nodes"] if node["complete"]]
+    assert len(found) == len(set(found)) == total == 8
+    whole = call("ask", {**question, "k": 20}).structured_content["nodes"]
+    assert found == [node["id"] for node in whole if node["complete"]]
+    beyond = call("ask", {**question, "offset": 5_000})
+    assert "None from 5000 on." in text_of(beyond)
+
+
+def test_list_says_what_it_sorted_by(call, languages):
+    told = call("list", {"node_types": ["language"], "sort": "degree", "descending": True, "k": 5})
+    for node, line in zip(told.structured_content["nodes"], text_of(told).splitlines()[1:], strict=True):
+        edges = [edge for hit in languages.neighbors(node["id"], k=200).hits for edge in hit.edges]
+        assert line.endswith(f" degree: {len(edges)}")
+
+
+def test_the_instructions_say_that_there_is_no_model_and_no_reply_does(call, talk, served, languages, searcher):
+    async def instructions(client):
+        return client.instructions
+
+    assert "No model is configured" in talk(served, instructions)
+    assert "No model" not in talk(graphs_at({"languages": languages.path}, model=searcher().model), instructions)
     told = text_of(call("ask", {"question": "Who designed Rust?", "k": 3})).splitlines()
     assert told[:2] == ['read as: person that <-designed_by- "Rust"', "answer: Graydon Hoare"]
-    assert [line for line in told if "model" in line] == ["note: no model is configured: answered by anchor"]
-    assert "3 hits, best first; k=6 shows more" in told
+    assert not [line for line in told if "model" in line]
+    assert "3 hits, best first; offset=3 for more" in told
     assert "1. [person:graydon-hoare] Graydon Hoare (person): Rust -designed_by-> Graydon Hoare" in "\n".join(told)
 
 
 def test_ask_says_how_to_see_more(call):
     assert "5 hits" in (told := text_of(call("ask", {"question": "languages with garbage collection", "k": 5})))
-    assert "k=10 shows more" in told
+    assert "offset=5 for more" in told
 
 
 def test_ask_takes_a_reading_in_place_of_the_question(call):

@@ -131,4 +131,4 @@ def test_every_reply_keeps_to_its_tokens(build):
         "list": {"k": 100},
     }
     for name, arguments in calls.items():
-        assert len(look_up_tool(TOOLS[name], graph, arguments)) <= STATELESS_TOKENS * CHARACTERS_A_TOKEN_OF_IDS
+        assert len(look_up_tool(TOOLS[name], graph, arguments).text) <= STATELESS_TOKENS * CHARACTERS_A_TOKEN_OF_IDS

@@ -24,6 +24,7 @@ from orienteer.serve import (
     for_outside,
     graph_info,
     intersect_page,
+    json_outside,
     machine_paths,
     message_outside,
     neighbors_page,
@@ -274,6 +275,34 @@ def test_names_are_cleaned_and_ids_come_back(build):
     assert page.hits[0].id == "a\u202e"
     assert for_outside(paths_page(graph, "b", "a\u202e"), []).names["a\u202e"] == "red  [31m gnp.exe  end"
     assert for_outside(node_page(graph, "b"), []) == node_page(graph, "b")
+
+
+MARKS = [
+    "plain",
+    "a\tb",
+    "line\nbreak",
+    "back\\\\slash \\t",
+    '"quoted"',
+    "\x7f\x85",
+    "\u2028",
+    "\u2066x\u2069",
+    "\x00",
+    "ä€😀",
+]
+PLACES = ["", "/home/ada/beers: no vectors", "beers", 'a "/home/ada/b\\"', "C:\\graphs", "/homely"]
+
+
+@pytest.mark.parametrize("mark", MARKS, ids=ascii)
+@pytest.mark.parametrize("place", PLACES, ids=ascii)
+def test_the_json_for_outside_is_that_of_the_record_for_outside(mark, place):
+    paths = [Path("/home/ada/beers"), Path("graphs/here"), Path(), Path("/")]
+    hit = Ranked(id=f"id {mark}", type="t", name=f"n {mark}", score=1.0, text=f"{mark} {place}", why=f"w {mark}")
+    result = Result(
+        question=f"q {place}", method="anchor", hits=(hit,), notes=(f"{place} {mark}", "graphs/here is old")
+    )
+    for each in (result, result.model_copy(update={"notes": ()})):
+        assert json_outside(each, paths) == for_outside(each, paths).model_dump_json()
+        assert json_outside(each, paths, exclude=["hits"]) == for_outside(each, paths).model_dump_json(exclude={"hits"})
 
 
 def test_a_record_that_is_clean_is_the_same_object(small):

@@ -101,6 +101,17 @@ class Content(NamedTuple):
     tables: Sequence[Table] = ()
     lines: Sequence[str] = ()
 
+    def sent(self, *, grows: bool = False) -> dict[str, Any]:  # Any: JSON
+        """Return what the widget takes; one that `grows` is told of neighbours when it asks."""
+        return {
+            **self._asdict(),
+            "nodes": [node._asdict() for node in self.nodes[:_MOST_NODES]],
+            "edges": drawn_edges(self.edges),
+            "paths": {node: drawn_edges(edges) for node, edges in self.paths.items()},
+            "tables": [table._asdict() for table in self.tables],
+            "grows": grows,
+        }
+
 
 def view(content: Content, at_hand: GraphAtHand) -> Bundle:
     """Return an output that shows a content; an empty one without edges, a kernel or anywidget."""
@@ -112,15 +123,7 @@ def view(content: Content, at_hand: GraphAtHand) -> Bundle:
         if (reply := at_hand.reply(message)) is not None:
             widget.send(reply)
 
-    sent = {
-        **content._asdict(),
-        "nodes": [node._asdict() for node in content.nodes[:_MOST_NODES]],
-        "edges": drawn_edges(content.edges),
-        "paths": {node: drawn_edges(edges) for node, edges in content.paths.items()},
-        "tables": [table._asdict() for table in content.tables],
-        "grows": bool(at_hand),
-    }
-    widget = widget_class(content=sent)
+    widget = widget_class(content=content.sent(grows=bool(at_hand)))
     widget.on_msg(reply_to)
     bundle, metadata = widget._repr_mimebundle_()
     return {_VIEW: bundle[_VIEW]}, metadata

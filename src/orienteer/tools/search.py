@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from orienteer.graph.adjacency import Entries, distinct
-from orienteer.graph.listing import grouped, matching, ordered
+from orienteer.graph.listing import OWN, grouped, matching, ordered
 from orienteer.graph.search import NameSearch, QueryWords, ValueMatch, ValueSearch, coverage_note
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
@@ -370,10 +370,11 @@ class ListNodes:
         return reply.observation()
 
     def _value(self, row: int, sort: str | None) -> str:
-        """Return the sort property of a node as text, empty if it has none."""
+        """Return what a node is sorted by as text, empty if it has none, and for what its title says."""
         arrays = self._session.graph.arrays
-        field = {name.casefold(): name for name in arrays.properties.names}.get((sort or "").casefold())
-        value = None if field is None else arrays.properties.of(row).get(field)
+        field = arrays.properties.spelling_of(sort, OWN) if sort else ""
+        own = int(arrays.adjacency.degree(np.array([row]))[0]) if field == "degree" else None
+        value = arrays.properties.of(row).get(field) if field in arrays.properties.names else own
         return "" if value is None else f" {field}: {one_line(value_text(value), _VALUE)}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import time
@@ -9,15 +10,18 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import datetime
+from inspect import signature
 from mimetypes import guess_type
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from orienteer.agents.events import Event
@@ -28,11 +32,11 @@ from orienteer.records import Result, Usage
 from orienteer.serve.door import raise_failure, served_method
 from orienteer.serve.graphs import Generation, ServedGraph
 from orienteer.serve.http import bodies, questions
-from orienteer.serve.http.description import description_of, docs_page, operation_id
-from orienteer.serve.http.guard import ASKED, Guard, Problem, Rules, problem_of
-from orienteer.serve.http.look_ups import LOOK_UPS, choice_routes, graph_routes, look_up_routes, takes
+from orienteer.serve.http.description import description_of, docs_page, operation_id, text_for_models
+from orienteer.serve.http.guard import ASKED, Guard, Problem, Rules, accepts_gzip, problem_of
+from orienteer.serve.http.look_ups import LOOK_UPS, choice_routes, graph_routes, look_up_routes, served_view, takes
 from orienteer.serve.http.site import CONTENT_TYPE, Site
-from orienteer.serve.mcp.tools import CYPHER, AskArguments
+from orienteer.serve.mcp.tools import CYPHER, AskArguments, Reply
 from orienteer.serve.views.outside import for_outside
 from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, SentWords
 from orienteer.version import __version__
@@ -72,14 +76,29 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
         telemetry=_QUIET,
     )
     _handle_errors(app, site)
-    for routes in (look_up_routes, graph_routes, questions.question_routes, choice_routes, openai_routes):
-        app.include_router(routes(site))
+    made = [
+        routes(site)
+        for routes in (look_up_routes, questions.question_routes, graph_routes, choice_routes, openai_routes)
+    ]
+    for router in made:
+        app.include_router(router)
+    app.router.routes[:0] = (route for router in made for route in _plain(router))
     _add_upkeep(app, site)
-    _add_description(app)
+    _add_description(app, site)
     if for_agents is not None:
         app.router.routes.extend(for_agents.routes)
-    app.include_router(page_routes(page))
+    app.router.routes.extend(page_routes(page))
     return Guard(app, rules, site.metrics, logs_questions=site.logs_questions)
+
+
+def _plain(router: APIRouter) -> Iterator[Route]:
+    """Yield the routes that read a request themselves, without FastAPI's way to their arguments: a third of the cost.
+
+    FastAPI describes them.
+    """
+    for route in router.routes:
+        if isinstance(route, APIRoute) and [*signature(route.endpoint).parameters] == ["request"]:
+            yield Route(route.path, route.endpoint, methods=[*(route.methods or ())])
 
 
 def _add_upkeep(app: FastAPI, site: Site) -> None:
@@ -108,7 +127,7 @@ def _add_upkeep(app: FastAPI, site: Site) -> None:
             return Response(site.metrics.text(), media_type=CONTENT_TYPE)
 
 
-def _add_description(app: FastAPI) -> None:
+def _add_description(app: FastAPI, site: Site) -> None:
     """Add the description of the server."""
     schema: dict[str, object] = {}
 
@@ -120,6 +139,12 @@ def _add_description(app: FastAPI) -> None:
     @app.get("/openapi.json", include_in_schema=False)
     async def openapi() -> Response:
         return JSONResponse(described())
+
+    @app.get("/llms.txt", include_in_schema=False)
+    async def llms() -> Response:
+        """Tell a model what is served here, and how to ask."""
+        views = await site.look_up(lambda: list(map(served_view, site.graphs)))
+        return PlainTextResponse(text_for_models(views, has_mcp=site.has_mcp))
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
@@ -181,7 +206,7 @@ def mcp_face(site: Site) -> HttpFace:
         finally:
             question.close()
 
-    async def run_in(tool: str, read: Callable[[], str]) -> str:
+    async def run_in(tool: str, read: Callable[[], Reply]) -> Reply:
         if tool == CYPHER:
             return await site.in_a_slot(read)
         return await site.look_up(read, is_large=tool in _LARGE)
@@ -349,13 +374,17 @@ def completion_in_words(result: Result, note: str | None, *, has_answer: bool = 
         parts = [result.refusal.text if result.refusal is not None else nothing]
     if has_answer:
         parts.append("\n".join(citation.told for citation in result.citations if citation.quote))
-    is_read = result.reading is not None and result.reading.complete
+    # Below an exact answer, what is nearby would be noise in a chat: it is counted.
+    meeting = [hit for hit in result.hits if hit.complete]
+    shown = meeting if meeting and result.reading is not None and result.reading.complete else result.hits
     lines = []
-    for place, hit in enumerate(result.hits, 1):
+    for hit in shown:
         where = f", {hit.source.place}" if hit.source is not None and hit.source.file else ""
-        why = "; ".join(filter(None, ("nearby" if is_read and not hit.complete else "", hit.why)))
-        lines.append(f"[{place}] {hit.name} ({hit.type}, `{hit.id}`{where}){f': {why}' if why else ''}")
+        why = f": {hit.why}" if hit.why else ""
+        lines.append(f"[{places[hit.id]}] {hit.name} ({hit.type}, `{hit.id}`{where}){why}")
     parts.append("\n".join(lines))
+    nearby = len(result.hits) - len(shown)
+    parts.append(f"({nearby} more meet{'s' * (nearby == 1)} only some of it)" if nearby else "")
     parts.append(f"({note})" if note else "")
     return clean("\n\n".join(filter(None, parts)))
 
@@ -494,19 +523,21 @@ def page_files(folder: Path = PAGE) -> dict[str, Path]:
     return {path: file for path, file in files.items() if file.is_file() and not file.is_symlink()}
 
 
-def page_routes(files: Mapping[str, Path]) -> APIRouter:
+def page_routes(files: Mapping[str, Path]) -> list[Route]:
     """Return a route for each file. Browsers keep assets, whose names have hashes, for ever, and never the page."""
-    router = APIRouter(include_in_schema=False)
-    for path, file in files.items():
-        router.add_api_route(path, _sender(file, is_asset=path != "/"), methods=["GET"])
-    return router
+    return [Route(path, _sender(file, is_asset=path != "/"), methods=["GET"]) for path, file in files.items()]
 
 
-def _sender(file: Path, *, is_asset: bool) -> Callable[[], Awaitable[Response]]:
+def _sender(file: Path, *, is_asset: bool) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint that sends a file, compressed once at the start for clients that read this."""
     media_type = _TYPES.get(file.suffix) or guess_type(file.name)[0] or "application/octet-stream"
     headers = {"cache-control": _FOREVER if is_asset else "no-store"}
+    content = file.read_bytes()
+    zipped = gzip.compress(content, mtime=0)
 
-    async def send() -> Response:
-        return FileResponse(file, media_type=media_type, headers=headers)
+    async def send(request: Request) -> Response:
+        if accepts_gzip(request.headers):
+            return Response(zipped, media_type=media_type, headers={**headers, "content-encoding": "gzip"})
+        return Response(content, media_type=media_type, headers=headers)
 
     return send

@@ -246,7 +246,7 @@ def graph_routes(site: Site) -> APIRouter:
 
         def read() -> Response:
             view = ServerView(
-                graphs=tuple(map(_served, site.graphs)),
+                graphs=tuple(map(served_view, site.graphs)),
                 methods=site.offered,
                 model=None if model is None else model.name,
                 has_cypher=site.has_cypher,
@@ -332,7 +332,8 @@ def choice_routes(site: Site) -> APIRouter:
     return router
 
 
-def _served(served: ServedGraph) -> ServedView:
+def served_view(served: ServedGraph) -> ServedView:
+    """Return what is known of a graph, also during its build."""
     facts: dict[str, Any] = {"name": served.name, "is_ready": served.is_ready}  # Any: the fields of the view
     if served.failure is not None:
         why = clean(without_paths(served.failure.public, served.paths))

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from pydantic import BaseModel
@@ -24,7 +24,7 @@ from orienteer.patience import Patience, check_patience, within
 from orienteer.records import Result
 from orienteer.serve.door import RUNNING, WAITING, served_methods
 from orienteer.serve.graphs import Answering, ServedGraphs
-from orienteer.serve.views.outside import for_outside
+from orienteer.serve.views.outside import json_outside
 
 if TYPE_CHECKING:
     from orienteer.records import Usage
@@ -63,6 +63,7 @@ class FeedbackFile:
 
 
 _T = TypeVar("_T")
+_PROMPT_SECONDS = 0.05
 
 
 async def left(receive: Receive) -> None:
@@ -73,16 +74,21 @@ async def left(receive: Receive) -> None:
 
 async def while_there(receive: Receive, work: Awaitable[_T]) -> _T:
     """Return the result of some work. If the client leaves first, cancel it and raise `Refused` with 499."""
-    working, leaving = asyncio.ensure_future(work), asyncio.create_task(left(receive))
+    tasks: list[asyncio.Future[Any]] = [working := asyncio.ensure_future(work)]  # Any: nothing comes of the other one
     try:
-        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        # Most work is short, and its client stays.
+        await asyncio.wait(tasks, timeout=_PROMPT_SECONDS)
+        if not working.done():
+            tasks.append(asyncio.create_task(left(receive)))
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
         raise Refused(499, "the client has left")
     finally:
-        for task in (working, leaving):
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(working, leaving, return_exceptions=True)
+        if not working.done() or len(tasks) > 1:
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 # Counters for Prometheus: requests by their route's template, questions, tokens, reloads; never a name.
@@ -285,5 +291,5 @@ class Site:
 
 def json_of(record: BaseModel, paths: Sequence[Path], *, has_trajectories: bool = False) -> Response:
     """Return a record as JSON without our paths; a result without its trajectories, unless requested."""
-    left_out = {"trajectories"} if isinstance(record, Result) and not has_trajectories else None
-    return Response(for_outside(record, paths).model_dump_json(exclude=left_out), media_type="application/json")
+    left_out = ("trajectories",) if isinstance(record, Result) and not has_trajectories else ()
+    return Response(json_outside(record, paths, exclude=left_out), media_type="application/json")

@@ -55,6 +55,29 @@ def _count(default: int, most: int = MOST_ROWS) -> dict[str, Any]:
 
 
 _OFFSET: dict[str, Any] = {"type": "integer", "minimum": 0}
+_TEXT_OR_NONE = {"type": ["string", "null"]}
+
+
+def _form(**properties: Any) -> dict[str, Any]:
+    """Return the schema of an object that has all of these properties."""
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _nodes(**more: Any) -> dict[str, Any]:
+    return {"type": "array", "items": _form(id=_TEXT, name=_TEXT, type=_TEXT, **more)}
+
+
+_LOOKED_UP = _form(text=_TEXT, nodes=_nodes())
+_ANSWERED = _form(
+    text=_TEXT,
+    reading=_TEXT_OR_NONE,
+    answer=_TEXT_OR_NONE,
+    total={"type": ["integer", "null"], "description": "Nodes that meet all of it"},
+    offset={"type": "integer"},
+    groups={"type": "array", "items": {"type": "array"}, "description": "Pairs of a group and its number, the first"},
+    group_count={"type": "integer"},
+    nodes=_nodes(why=_TEXT, complete={"type": "boolean", "description": "Whether it meets all of it"}),
+)
 _NODE = _text("Id, exact name, or `name (Type)`")
 _TYPES = _texts()
 _WHERE = _texts("Such as `year >= 2000`")
@@ -77,6 +100,11 @@ class McpTool:
     """The stateless tool that it wraps; empty for `ask`."""
     defaults: Mapping[str, JsonValue] = field(default_factory=dict)
     """Default arguments of the inner tool."""
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """The JSON schema of the structured content of a reply."""
+        return _ANSWERED if self.name == ASK else _LOOKED_UP
 
     def parameters(self, graphs: Sequence[str]) -> dict[str, Any]:
         """Return the JSON schema that calls are checked against; with several graphs the caller names one."""
@@ -111,8 +139,9 @@ _TABLE = (
         properties={
             "question": _text("In whole words"),
             "k": _count(ASK_K),
+            "offset": _OFFSET,
             "node_types": _TYPES,
-            "reading": _TEXT,
+            "reading": _text("A line for the question, such as `count A per -edge-> B`"),
         },
         required=("question",),
     ),
@@ -226,14 +255,27 @@ def checked(tool: McpTool, arguments: Mapping[str, JsonValue], graphs: Sequence[
     return Checked(str(given.pop(GRAPH, graphs[0])), given, read.note)
 
 
-def look_up(tool: McpTool, graph: Graph, arguments: Mapping[str, JsonValue]) -> str:
+class Reply(NamedTuple):
+    """A reply as text, and its structured content besides that text."""
+
+    text: str
+    content: dict[str, JsonValue]
+
+    def noted(self, *notes: str | None) -> Reply:
+        """Return the reply below notes; None and the empty text are none."""
+        return self._replace(text="\n".join((*filter(None, notes), self.text)))
+
+
+def look_up(tool: McpTool, graph: Graph, arguments: Mapping[str, JsonValue]) -> Reply:
     """Return the reply of any tool but `ask`. Raises `Error` for its arguments, `NotAGraph` for a damaged graph."""
     from orienteer.graph.damage import damage_told
     from orienteer.tools.toolbox import open_stateless
 
     with damage_told(graph.path, graph.generation):
         toolbox = open_stateless(graph, offers_cypher=tool.name == CYPHER)
-        return toolbox.call(tool.inner, {**tool.defaults, **arguments}).text
+        seen = toolbox.call(tool.inner, {**tool.defaults, **arguments})
+        nodes = ({"id": node.id, "name": clean(node.name), "type": node.type} for node in map(graph.node, seen.nodes))
+        return Reply(seen.text, {"nodes": list(nodes)})
 
 
 # The tool `ask`: a question with progress, stopped if the caller leaves, and its result as lines.
@@ -243,6 +285,7 @@ _STEP = 120  # characters of a line of progress
 _NOTE = 300
 _WHY = 240
 _QUOTATION = 1_200
+_MOST_GROUPS = 200
 
 
 class AskArguments(NamedTuple):
@@ -252,6 +295,7 @@ class AskArguments(NamedTuple):
     k: int
     node_types: tuple[str, ...]
     reading: str | None = None
+    offset: int = 0
 
 
 EventsOf: TypeAlias = Callable[["Generation", AskArguments], AsyncGenerator["Event", None]]
@@ -262,7 +306,9 @@ async def own_events(generation: Generation, asked: AskArguments) -> AsyncGenera
     """Yield the events of a question by the method of the settings. Raises as `Retriever.astream` does."""
     retriever = await asyncio.to_thread(generation.retriever)
     with generation.explained():
-        streamed = retriever.astream(asked.question, asked.k, node_types=asked.node_types, reading=asked.reading)
+        streamed = retriever.astream(
+            asked.question, asked.k, node_types=asked.node_types, reading=asked.reading, offset=asked.offset
+        )
         async with aclosing(streamed) as events:
             async for event in events:
                 yield generation.noted_event(event)
@@ -305,8 +351,24 @@ def _step(event: Event) -> str | None:
     return None
 
 
-def reply_of(result: Result, graph: Graph, k: int) -> str:
+def reply_of(result: Result, graph: Graph, k: int) -> Reply:
     """Return a result as a tool's reply: the reading line, the answer, notes, and numbered hits."""
+    content: dict[str, JsonValue] = {
+        "reading": None if result.reading is None else result.reading.text,
+        "answer": result.answer,
+        "total": result.total,
+        "offset": result.offset,
+        "groups": [] if result.table is None else [list(row) for row in result.table.rows[:_MOST_GROUPS]],
+        "group_count": 0 if result.table is None else result.table.total,
+        "nodes": [
+            {"id": hit.id, "name": hit.name, "type": hit.type, "why": hit.why, "complete": hit.complete}
+            for hit in result.hits
+        ],
+    }
+    return Reply(_text_of(result, graph, k), content)
+
+
+def _text_of(result: Result, graph: Graph, k: int) -> str:
     from orienteer.tools.session import ReplyLines
     from orienteer.tools.toolbox import open_stateless
 
@@ -314,23 +376,30 @@ def reply_of(result: Result, graph: Graph, k: int) -> str:
     lines = [line for line in (read_as(result), _answer(result, reply.room // 2)) if line]
     reply.say_all("\n".join([*lines, *_notes(result)]).splitlines())
     if not result.hits:
-        reply.say("Nothing was found. Try other words, or fewer filters.")
+        reply.say(
+            f"None from {result.offset} on."
+            if result.offset
+            else "Nothing was found. Try other words, or fewer filters."
+        )
         return reply.text()
-    more = f"; k={min(2 * k, MOST_ROWS)} shows more" if len(result.hits) == k < MOST_ROWS else ""
-    reply.say(f"{counted(len(result.hits), 'hit')}, best first{more}")
+    end = result.offset + len(result.hits)
+    more = f"; offset={end} for more" if len(result.hits) == k and end != result.total else ""
+    which = f"{result.offset + 1}-{end}" if result.offset else counted(end, "hit")
+    reply.say(f"{which}, best first{more}")
     reply.list(range(len(result.hits)), _hits(result, reply.snippets(len(result.hits)).width))
     return reply.text()
 
 
 def _notes(result: Result) -> Iterator[str]:
     """Yield the notes of a result that its other lines do not repeat, and the limit that ended it early."""
-    from orienteer.retriever import LIMITS
+    from orienteer.retriever import LIMITS, NO_MODEL
 
     if result.stopped_by in LIMITS:
         yield f"note: the budget of {result.stopped_by} ended: this was found until then"
     refused = None if result.refusal is None else result.refusal.text
     for note in result.notes:
-        if note != result.meeting and (refused is None or refused not in note):
+        # The instructions say that there is no model.
+        if note != result.meeting and not note.startswith(NO_MODEL) and (refused is None or refused not in note):
             yield f"note: {one_line(note, _NOTE)}"
 
 
@@ -342,7 +411,8 @@ def _answer(result: Result, room: int) -> str:
         return f"answer: “{one_line(result.answer, _QUOTATION)}”{where}"
     answers = answers_of(result, larger_k="k=", most_k=MOST_ROWS)
     quotes = [f"\n  rests on {one_line(citation.told, _QUOTATION)}" for citation in result.citations if citation.quote]
-    return cut(f"answer: {'; '.join(answers)}{''.join(quotes)}", room) if answers else ""
+    of = f" ({counted(result.table.total, 'group')})" if result.table is not None else ""
+    return cut(f"answer{of}: {'; '.join(answers)}{''.join(quotes)}", room) if answers else ""
 
 
 def _hits(result: Result, width: int) -> Iterator[str]:
@@ -350,8 +420,9 @@ def _hits(result: Result, width: int) -> Iterator[str]:
     between = lines_between(result)
     for place, hit in enumerate(result.hits, 1):
         heading = f"{between[place]}\n" if place in between else ""
+        number = result.offset + place
         name = one_line(hit.name)
         title = f"[{hit.id}] {name} ({hit.type})" if name != hit.id else f"[{hit.id}] ({hit.type})"
         where = f" {hit.source.place}" if hit.source is not None and hit.source.place else ""
         why = " | ".join(filter(None, (one_line(hit.why, _WHY), one_line(" ".join(hit.text.split()), width))))
-        yield f"{heading}{place}. {title}{where}{f': {why}' if why else ''}"
+        yield f"{heading}{number}. {title}{where}{f': {why}' if why else ''}"
