@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_type_hints
 
 import typer
 
@@ -36,6 +36,11 @@ _LOOK_SECONDS = 2.0  # between two looks at the files that are watched
 _NAMED = 3  # files that a warning names
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Form = Annotated[
+    Literal["table", "csv", "md", "json"] | None,
+    typer.Option("--format", metavar="table|csv|md|json", help="Print the result as rows, or as JSON."),
+]
+PagerFlag = Annotated[bool, typer.Option("--no-pager", help="Do not show a long result in a pager.")]
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")]
 VerboseFlag = Annotated[
     int, typer.Option("--verbose", "-v", count=True, show_default=False, help="Log more; twice, also tracebacks.")
@@ -143,6 +148,16 @@ def _limits(flags: BudgetFlags | TotalBudgetFlags) -> dict[str, Any]:  # Any: wh
     return {field.name.removeprefix("budget_"): getattr(flags, field.name) for field in fields(flags)}
 
 
+_Function = TypeVar("_Function", bound="Callable[..., int | None]")
+_TABULAR: set[Callable[..., int | None]] = set()
+
+
+def tabular(function: _Function) -> _Function:
+    """Mark a command whose result has rows: `--format` chooses their form, and a pager shows the long ones."""
+    _TABULAR.add(function)
+    return function
+
+
 def with_output(function: Callable[..., int | None]) -> Callable[..., int | None]:
     """Return a command with flags for its parameter `out`, and for the fields of dataclasses among the others."""
     signature = inspect.signature(function, eval_str=True)
@@ -159,24 +174,39 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
         flags += [inspect.Parameter("yes", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=YesFlag)]
         for name, annotation in (("include", Include), ("exclude", Exclude)):
             flags += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)]
+    own: list[tuple[str, object, object]] = [("as_json", False, JsonFlag), ("quiet", False, QuietFlag)]
+    own += [("verbosity", 0, VerboseFlag)]
+    own += [("form", None, Form), ("no_pager", False, PagerFlag)] if function in _TABULAR else []
     flags += [
-        inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=JsonFlag),
-        inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=QuietFlag),
-        inspect.Parameter("verbosity", inspect.Parameter.KEYWORD_ONLY, default=0, annotation=VerboseFlag),
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, default, annotation in own
     ]
 
     @functools.wraps(function)
-    def command(*, as_json: bool, quiet: bool, verbosity: int, **values: Any) -> int | None:
+    def command(
+        *,
+        as_json: bool,
+        quiet: bool,
+        verbosity: int,
+        form: str | None = None,
+        no_pager: bool = function not in _TABULAR,
+        **values: Any,
+    ) -> int | None:
         logging.getLogger("orienteer").setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
         assumes_yes = reads_sources and values.pop("yes")
-        out = Output(as_json=as_json, quiet=quiet, verbosity=verbosity, assumes_yes=assumes_yes)
+        if as_json and form not in (None, "json"):
+            raise UsageError(f"--json is short for --format json: leave it out, or --format {form}")
+        form = "json" if as_json else form or ""
+        out = Output(form=form, quiet=quiet, verbosity=verbosity, assumes_yes=assumes_yes, has_pager=not no_pager)
         if reads_sources:
             out.include, out.exclude = (values.pop(name) or () for name in ("include", "exclude"))
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         try:
-            code = _run(function, out, values)
-            out.done()
+            try:
+                code = _run(function, out, values)
+            finally:
+                out.done()
         except KeyboardInterrupt:
             out.note("interrupted")
             raise
@@ -206,7 +236,8 @@ def _flags(group: type[Any]) -> list[inspect.Parameter]:  # Any: a dataclass
 def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, Any]) -> int | None:  # Any: its options
     """Return the exit code of a command. Raises `NotAGraph` for a damaged graph, `Error` for a full or failing disk."""
     try:
-        return function(out=out, **values)
+        with out.clock():
+            return function(out=out, **values)
     except Exception as error:
         # Damage shows as any error, of NumPy or of the system: files are checked only then, for it takes long.
         for graph in out.opened:
@@ -226,9 +257,11 @@ def open_graph(path: Path, out: Output) -> Graph:
     from orienteer.ingest.provenance import skipped_groups, unread_files
 
     directory, is_new = _found_graph(path, out)
+    out.doing = f"opening {directory}"
     with file_trouble("check the path and its permissions"):
         graph = Graph.open(directory, embedder=lambda name: settings().open_embedder(name))
     out.opened.append(graph)
+    out.doing = "reading the graph"
     manifest = graph.arrays.manifest
     groups = skipped_groups(manifest)
     if is_new and groups:
@@ -261,7 +294,9 @@ def watched(out: Output, graph: Graph) -> Iterator[None]:
     out.note(f"watching {', '.join(map(str, sources))}: Ctrl-C ends it")
     pause = _LOOK_SECONDS
     while True:
+        out.is_shared = True
         time.sleep(pause)
+        out.is_shared = False
         started = time.monotonic()
         has_changed = is_stale(read_manifest(graph.path, read_pointer(graph.path)))
         pause = max(_LOOK_SECONDS, 20 * (time.monotonic() - started))
@@ -367,8 +402,10 @@ def _confirm(out: Output, what: str) -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(f"{what}: add --yes if that is meant, or name a smaller folder")
     out.done()
+    out.is_shared = True
     if not typer.confirm(f"{what}. Go on?", err=True):
         raise UsageError("nothing was read: name a smaller folder")
+    out.is_shared = False
 
 
 def open_priced_model(name: str, base_url: str | None, workers: int | None, budget: Budget) -> LanguageModel:

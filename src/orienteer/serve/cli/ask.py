@@ -29,6 +29,7 @@ _HITS, _PASSAGES = 20, 5  # hits, and passages that are printed, unless a person
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption
 
 
+@arguments.tabular
 def ask(
     out: Output,
     directory: arguments.Directory,
@@ -82,7 +83,7 @@ def ask(
         """Answer from the current graph, rebuilt if its sources have changed."""
         graph = arguments.open_place(directory, out)
         retriever = Retriever(graph, method, budget=budget.limits(configured), settings=configured)
-        shows_words = sys.stdout.isatty() and not out.as_json and trace != arguments.STANDARD
+        shows_words = sys.stdout.isatty() and not out.form and trace != arguments.STANDARD
         start = partial(
             retriever.stream,
             question,
@@ -94,12 +95,12 @@ def ask(
             hears_parts=shows_words,
         )
         result, words = _listen(out, retriever, start, trace=trace)
-        if out.as_json:
-            out.json(result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
+        told = result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}) if out.form else {}
+        out.show(told, lambda: None, lambda: answering.result_rows(graph, result))
         if trace == arguments.STANDARD:
             _write_trace(out, result, trace)
         try:
-            print_outcome(out, graph, _readable(out, graph, result) if k is None else result, words)
+            print_outcome(out, graph, result, words, most=_most_readable(graph, result) if k is None else None)
             _print_rules(out, result, is_asked=why)
         finally:
             # The result is shown before the trace is written, for a disk may be full.
@@ -109,32 +110,34 @@ def ask(
             out.note(f"note: {note}")
         return graph, result
 
+    if watch:
+        out.release()
     graph, result = answer()
     if watch:
         _watch(out, graph, answer)
-    return int(result.is_unread)
+    return int(result.is_unread or not (k == 0 or _is_found(result)))
+
+
+def _is_found(result: Result) -> bool:
+    """Return whether there is an answer, or something that meets the question; as with grep, else the code is 1."""
+    if result.answer is not None:
+        return True
+    return result.refusal is None and bool(result.hits if result.total is None else result.total)
 
 
 def _given(flags: Mapping[str, int | None]) -> dict[str, int]:
     return {name: value for name, value in flags.items() if value is not None}
 
 
-def _readable(out: Output, graph: Graph, result: Result) -> Result:
-    """Return a result with as many hits as a person reads; a note has the number of the rest."""
-    most = len(result.hits)
+def _most_readable(graph: Graph, result: Result) -> int | None:
+    """Return how many hits a person reads, unless all."""
     if result.reading is not None:  # what meets the question only in part, or was not asked for at all
-        most = sum(hit.complete for hit in result.hits) + MOST_NEAREST
-    elif graph.arrays.is_made_of_documents:
-        most = _PASSAGES
-    more = len(result.hits) - most
-    if out.as_json or more <= 0:
-        return result
-    out.note(f"{more} more: -k {len(result.hits)} prints them")
-    return result.model_copy(update={"hits": result.hits[:most]})
+        return sum(hit.complete for hit in result.hits) + MOST_NEAREST
+    return _PASSAGES if graph.arrays.is_made_of_documents else None
 
 
 def _print_rules(out: Output, result: Result, *, is_asked: bool) -> None:
-    if is_asked and result.reading is not None and result.reading.text is not None and not out.as_json:
+    if is_asked and result.reading is not None and result.reading.text is not None and not out.form:
         out.print(f"\nread by: {'; '.join(result.reading.rules) or result.reading.by or 'a line of yours'}")
 
 
@@ -204,6 +207,7 @@ def demo(out: Output) -> None:
         out.note("With a model, agents search too: orienteer ask DIR QUESTION --method ark --model NAME --base-url URL")
 
 
+@arguments.tabular
 def methods(
     out: Output,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="One of them, in full.")] = None,
