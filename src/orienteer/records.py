@@ -66,7 +66,9 @@ class Question(Record):
     id: str = ""
     text: str
     k: int = Field(default=20, ge=1)
-    """Hits at most. Recall is taken at 20 throughout; SAGE, section 3."""
+    """Hits at most, those in front of the offset included. Recall is taken at 20 throughout; SAGE, section 3."""
+    offset: int = Field(default=0, ge=0)
+    """Hits in front that are not returned."""
     node_types: tuple[str, ...] = ()
     """Keep only hits of these node types."""
     where: tuple[str, ...] = ()
@@ -468,6 +470,19 @@ class Citation(Record):
 AnswerKind: TypeAlias = Literal["entity", "set", "number", "boolean", "quotation", "text"]
 
 
+class GroupTable(Record):
+    """The numbers of groups: for each disease its number of compounds."""
+
+    columns: tuple[str, str]
+    """The names of what is grouped by and of the number."""
+    rows: tuple[tuple[JsonValue, int | float], ...]
+    """Every group with its number, the largest first."""
+    total: int
+    """The number of groups."""
+    readings: tuple[str, ...] = ()
+    """For the first groups the reading lines of their nodes, for `ask(reading=...)`; empty if none can be written."""
+
+
 class Result(Record):
     """The result of a method."""
 
@@ -475,6 +490,8 @@ class Result(Record):
     question: str
     method: str
     hits: tuple[Ranked, ...] = ()
+    offset: int = 0
+    """The number of hits in front of these."""
     answer: str | None = None
     long_answer: str | None = None
     """The derivation of the answer, step by step, with citations; None for methods that do not write it."""
@@ -482,6 +499,8 @@ class Result(Record):
     """The kind of an answer without a model; `text` for a model's."""
     citations: tuple[Citation, ...] = ()
     """The sources of the answer, if a method quotes, or a model cites nodes by their ids."""
+    table: GroupTable | None = None
+    """All groups, if the question asks for a number of each; the answer has the first 200 as text."""
     reading: Reading | None = None
     """The reading of the question; None for methods without exact readings."""
     refusal: Refusal | None = None
@@ -509,13 +528,22 @@ class Result(Record):
 
     @property
     def meeting(self) -> str | None:
-        """A note on the number of nodes that meet all of a question, if they are none or too many for an answer."""
-        total = self.total if self.answer is None and self.refusal is None else None
-        if not total:
-            return None if total is None else "none: the graph holds no such thing"
+        """A note on the number of nodes that meet all of a question, if no answer names them or not all are listed."""
         listed = sum(hit.complete for hit in self.hits)
-        which = "all are listed" if listed == total else f"the first {listed} are listed"
-        return f"{counted(total, 'node')} {'meets' if total == 1 else 'meet'} all of it: {which}"
+        is_said = self.answer is not None and (not self.total or listed == self.total)
+        if self.total is None or self.refusal is not None or is_said:
+            return None
+        if not self.total:
+            return "none: the graph holds no such thing"
+        meet = f"{counted(self.total, 'node')} {'meets' if self.total == 1 else 'meet'} all of it"
+        if not listed:
+            return f"{meet}, and none comes after the first {self.offset:,}" if self.offset else meet
+        if listed == self.total:
+            return f"{meet}: all are listed"
+        first, last = self.offset + 1, self.offset + listed
+        if listed == 1:
+            return f"{meet}: {f'number {first:,}' if self.offset else 'the first'} is listed"
+        return f"{meet}: {f'{first:,} to {last:,}' if self.offset else f'the first {last:,}'} are listed"
 
     @property
     def spent(self) -> str:

@@ -27,6 +27,7 @@ from orienteer.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event, RunningQuestion, Stream
+    from orienteer.graph.columns import NodeTable
     from orienteer.methods.ark import Reranker
 
 LIMITS = ("calls", "tokens", "seconds", "usd")
@@ -115,6 +116,7 @@ class Retriever:
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
         reading: str | None = None,
+        offset: int = 0,
         budget: Budget | None = None,
     ) -> Result:
         """Return the ranking for a question, without an answer, in the cheapest way.
@@ -125,12 +127,13 @@ class Retriever:
         `question` is a text in words. The ranking has at most `k` hits; `node_types` keeps nodes of these types, and
         `where` those whose properties meet conditions such as `year >= 2000`. `budget` replaces the retriever's for
         this question. `reading` is a line such as `result.reading.text`, corrected by hand: the method `anchor` takes
-        it instead of the question's words.
+        it instead of the question's words. The hits begin behind `offset` others; the order of the nodes that meet a
+        reading does not depend on `k`. Methods that ask a model take an offset only for what they read exactly.
 
         Raises `BadOption`, `UnknownType` and `UnknownProperty`, before a model is paid. A model that fails or a budget
         that ends raises nothing: see `stopped_by` and `notes` of the result.
         """
-        record = self._question(question, k, node_types, where, reading)
+        record = self._question(question, k, node_types, where, reading, offset)
         return self._run(record, k, self._allowance(budget, has_answer=False), has_answer=False)
 
     def ask(
@@ -141,6 +144,7 @@ class Retriever:
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
         reading: str | None = None,
+        offset: int = 0,
         budget: Budget | None = None,
     ) -> Result:
         """Return the ranking for a question, and an answer if the method or a model gives one.
@@ -150,11 +154,11 @@ class Retriever:
             ('Yukihiro Matsumoto <-designed_by- Ruby', 'Ruby')
 
         The answer is the method's own. If it has none, one more call asks the model over the hits, unless the question
-        was read exactly, or `reader` or `documents` refused it; without a model it is None. If nothing that was found
-        answers, it is None, and `refusal` says why. `question`, `k`, `node_types`, `where`, `reading` and `budget`, and
-        what is raised, are those of `search`.
+        was read exactly, or `reader` or `documents` refused it; without a model, or behind an `offset`, it is None. If
+        nothing that was found answers, it is None, and `refusal` says why. All parameters, and what is raised, are
+        those of `search`.
         """
-        record = self._question(question, k, node_types, where, reading)
+        record = self._question(question, k, node_types, where, reading, offset)
         return self._run(record, k, self._allowance(budget, has_answer=True), has_answer=True)
 
     def stream(
@@ -165,6 +169,7 @@ class Retriever:
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
         reading: str | None = None,
+        offset: int = 0,
         budget: Budget | None = None,
         has_answer: bool = True,
         hears_parts: bool = False,
@@ -177,12 +182,12 @@ class Retriever:
             ['answer', 'done']
 
         Leaving the `with` early ends the question. `has_answer` asks for an answer too; with `hears_parts` a model's
-        answer arrives while it is written, if its server streams. `question`, `k`, `node_types`, `where`, `reading`
-        and `budget`, and what is raised, are those of `search`.
+        answer arrives while it is written, if its server streams. All other parameters, and what is raised, are those
+        of `search`.
         """
         from orienteer.agents.events import Stream
 
-        record = self._question(question, k, node_types, where, reading)
+        record = self._question(question, k, node_types, where, reading, offset)
         return Stream(
             lambda listen: self._started(record, k, budget, listen, has_answer=has_answer, hears_parts=hears_parts)
         )
@@ -196,6 +201,7 @@ class Retriever:
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
         reading: str | None = None,
+        offset: int = 0,
         budget: Budget | None = None,
         has_answer: bool = True,
         hears_parts: bool = False,
@@ -211,10 +217,9 @@ class Retriever:
 
         The working threads call it, one at a time, so that none waits for events. After the last event,
         `running.future` has the result or the error; `running.close()` ends the question and its events. An error in
-        `listen` ends the question, too. `question`, `k`, `node_types`, `where`, `reading` and
-        `budget`, and what is raised, are those of `search`, `has_answer` and `hears_parts` those of `stream`.
+        `listen` ends the question, too. All other parameters, and what is raised, are those of `stream`.
         """
-        record = self._question(question, k, node_types, where, reading)
+        record = self._question(question, k, node_types, where, reading, offset)
         return self._started(record, k, budget, listen, has_answer=has_answer, hears_parts=hears_parts)
 
     def _started(
@@ -249,6 +254,7 @@ class Retriever:
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
         reading: str | None = None,
+        offset: int = 0,
         budget: Budget | None = None,
     ) -> Result:
         """Search in a worker thread, for running event loops such as a notebook's.
@@ -257,10 +263,9 @@ class Retriever:
             >>> asyncio.run(retriever.asearch("Which language did Matz design?")).hits[0].id
             'language:ruby'
 
-        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. If
-        the task is cancelled, no further call is made.
+        All parameters, and what is raised, are those of `search`. If the task is cancelled, no further call is made.
         """
-        record = self._question(question, k, node_types, where, reading)
+        record = self._question(question, k, node_types, where, reading, offset)
         return await self._in_thread(record, k, budget, has_answer=False)
 
     async def aask(
@@ -271,6 +276,7 @@ class Retriever:
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
         reading: str | None = None,
+        offset: int = 0,
         budget: Budget | None = None,
     ) -> Result:
         """Ask in a worker thread, for running event loops such as a notebook's.
@@ -278,10 +284,9 @@ class Retriever:
             >>> asyncio.run(retriever.aask("Which language did Matz design?")).answer
             'Ruby'
 
-        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. If
-        the task is cancelled, no further call is made.
+        All parameters, and what is raised, are those of `search`. If the task is cancelled, no further call is made.
         """
-        record = self._question(question, k, node_types, where, reading)
+        record = self._question(question, k, node_types, where, reading, offset)
         return await self._in_thread(record, k, budget, has_answer=True)
 
     async def astream(
@@ -292,6 +297,7 @@ class Retriever:
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
         reading: str | None = None,
+        offset: int = 0,
         budget: Budget | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Yield the events of a question as they happen, for running event loops such as a notebook's.
@@ -301,11 +307,11 @@ class Retriever:
             >>> asyncio.run(kinds())[-1]
             'done'
 
-        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`.
+        All parameters, and what is raised, are those of `search`.
         """
         import asyncio
 
-        record = self._question(question, k, node_types, where, reading)
+        record = self._question(question, k, node_types, where, reading, offset)
         loop = asyncio.get_running_loop()
         heard: asyncio.Queue[Event | None] = asyncio.Queue()
 
@@ -321,6 +327,37 @@ class Retriever:
             running.future.result()  # raises what the work raised
         finally:
             running.close()
+
+    def answers(
+        self,
+        question: str,
+        *,
+        reading: str | None = None,
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+    ) -> NodeTable:
+        """Return all nodes that meet a question, as a table.
+
+            >>> table = retriever.answers("Which languages influenced Rust?").sorted("year").select(["name", "year"])
+            >>> table.total, table.values(0, 2), len("".join(table.csv()).splitlines())
+            (8, [('Scheme', 1975), ('C++', 1985)], 9)
+
+        They are in the order that is asked for, else by id. `reading` is a line such as `result.reading.text` to use in
+        place of the words; `node_types` and `where` are those of `search`. Raises `BadOption` with the reason if the
+        question was not read exactly, or if the method reads none, and what `search` raises.
+        """
+        from orienteer.graph.columns import table_of
+        from orienteer.methods.anchor.anchor import Anchor
+
+        if not isinstance(self._made, Anchor):
+            raise BadOption(f"the method {self.method.name!r} reads no question exactly: take anchor")
+        record = self._question(question or reading or "", 1, node_types, where, reading, 0)
+        exact = self._made.read(record, self._allowance(None, has_answer=False))
+        if exact.failed is not None:
+            raise exact.failed
+        if exact.rows is None:
+            raise BadOption(f"no exact answer: {exact.refusal.text if exact.refusal is not None else ''}")
+        return table_of(self.graph.arrays, exact.rows, exact.reading.text)
 
     def as_functions(self) -> tuple[Callable[..., str], ...]:
         """Return `search_graph`, `graph_neighbors` and `ask_graph`, plain functions for agent frameworks.
@@ -351,29 +388,32 @@ class Retriever:
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
         reading: str | None = None,
+        offset: int = 0,
     ) -> None:
         """Raise what `ask` would raise before a model is paid, for servers that spend something first.
 
             >>> retriever.check("Which language did Matz design?", where=["year > 1990"])
 
-        `question`, `k`, `node_types`, `where` and `reading` are those of `ask`. Raises `BadOption`, `UnknownType`,
-        `UnknownProperty`.
+        All parameters are those of `ask`. Raises `BadOption`, `UnknownType`, `UnknownProperty`.
         """
-        self._question(question, k, node_types, where, reading)
+        self._question(question, k, node_types, where, reading, offset)
 
     def _question(
-        self, text: str, k: int, node_types: Sequence[str], where: Sequence[str], reading: str | None
+        self, text: str, k: int, node_types: Sequence[str], where: Sequence[str], reading: str | None, offset: int
     ) -> Question:
         """Return a question, checked before a model is paid. Raises `BadOption`, `UnknownType`, `UnknownProperty`.
 
-        Methods find one hit at the least: a `k` of 0 is for `_limited`.
+        Methods find one hit at the least, and those in front of an offset, too: `_limited` cuts both.
         """
         if not isinstance(text, str):
             raise BadOption(f"the question must be text, is {text!r}")
         if not text.strip():
             raise BadOption("the question is empty: write in words what you want to know")
-        if not isinstance(k, SupportsIndex) or int(k) < 0:
-            raise BadOption(f"k is {k!r}: it must be a whole number, 0 or more")
+        for name, number in (("k", k), ("offset", offset)):
+            if not isinstance(number, SupportsIndex) or int(number) < 0:
+                raise BadOption(f"{name} is {number!r}: it must be a whole number, 0 or more")
+        if offset and not self.method.reads and self.model is not None and self.method.asks_model:
+            raise self._without_offset(self.method.name, offset)
         for name, values in (("node_types", node_types), ("where", where)):
             if isinstance(values, str):
                 raise BadOption(f"{name} is the text {values!r}: write a list, [{values!r}]")
@@ -381,7 +421,15 @@ class Retriever:
             raise BadOption(f"the method {self.method.name!r} reads no question exactly: reading goes with anchor")
         with self._damage_told():
             self.graph.arrays.mask(tuple(node_types) or None, tuple(where))
-        return Question(text=text, k=max(int(k), 1), node_types=tuple(node_types), where=tuple(where), reading=reading)
+        most = max(1, int(k), min(int(offset) + int(k), len(self.graph)) if offset else 0)
+        types, conditions = tuple(node_types), tuple(where)
+        return Question(text=text, k=most, offset=int(offset), node_types=types, where=conditions, reading=reading)
+
+    def _without_offset(self, name: str, offset: int) -> BadOption:
+        return BadOption(
+            f"offset is {offset}, and {name!r} asks a model, which ranks differently each time: raise k, or take the "
+            "method anchor"
+        )
 
     def _opening(self, question: Question, agent: int | None) -> Trajectory:
         """Return a trajectory without steps: the method's own if it has one, else one with the question."""
@@ -429,6 +477,8 @@ class Retriever:
         if why is None:
             return self._answered(self._made, first, question, k, allowance, has_answer=has_answer, found=result)
         assert self.method.over is not None, "it was made"
+        if question.offset and self.method.over.asks_model:
+            raise self._without_offset(self.method.over.name, question.offset)
         other = self._answered(self._then, self.method.over, question, k, allowance, has_answer=has_answer)
         calls = tuple(one for one in result.trajectories if one.model is not None)
         notes = (f"{why}: asked by {self._then.name}", *other.notes)
@@ -446,7 +496,8 @@ class Retriever:
         found: Result | None = None,
     ) -> Result:
         """Return the result of a method with this card, or what it has `found`, with an answer."""
-        model = self.model if has_answer else None
+        asks = has_answer and not question.offset
+        model = self.model if asks else None
         if model is not None and isinstance(method, Answering):
             from orienteer.agents.answer import as_written, settled
 
@@ -463,7 +514,7 @@ class Retriever:
         # what was read exactly has its whole answer, and what a model would not read is not to be answered by one
         reading = result.reading
         is_read = reading is not None and (reading.complete or (result.refusal is not None and card.asks))
-        if result.answer is not None or is_read or has_declined or allowance.is_stopped or not has_answer:
+        if result.answer is not None or is_read or has_declined or allowance.is_stopped or not asks:
             return result
         if model is None and (result.hits or result.refusal is not None):
             return result
@@ -502,13 +553,18 @@ class Retriever:
             self.method = over(self.method, self._chosen(named))
 
     def _limited(self, result: Result, question: Question, k: int, *, has_answer: bool) -> Result:
-        """Apply the filters, `k` and the kind of result to every method's result."""
+        """Apply the filters, offset, `k` and the kind of result to every method's result."""
         hits = result.hits
         mask = self.graph.arrays.mask(question.node_types or None, question.where)
         if mask is not None:
             hits = tuple(hit for hit in hits if mask[self.graph.arrays.row(hit.id)])
-        withheld = {} if has_answer else {"answer": None, "long_answer": None, "answer_kind": None, "citations": ()}
-        return result.model_copy(update={"hits": hits[:k], **withheld})
+        withheld = (
+            {}
+            if has_answer
+            else {"answer": None, "long_answer": None, "answer_kind": None, "citations": (), "table": None}
+        )
+        hits = hits[question.offset - result.offset :][:k]
+        return result.model_copy(update={"hits": hits, "offset": question.offset, **withheld})
 
     def _damage_told(self) -> AbstractContextManager[None]:
         return damage_told(self.graph.path, self.graph.arrays.manifest.generation)

@@ -138,12 +138,6 @@ def grouped(
     return tuple(groups)
 
 
-def group_values(values: Iterable[JsonValue]) -> tuple[ListedGroup, ...]:
-    """Group values as `grouped` does those of a field: the largest group first, None last."""
-    groups = _groups([(value, 1) for value in values])
-    return tuple(sorted(groups, key=lambda group: (group.value is None, -group.count, _place(group.value))))
-
-
 def _groups(counts: Iterable[tuple[JsonValue, int]], missing: int = 0) -> list[ListedGroup]:
     """Return a group for each value, or for each member of a list, and one for missing values."""
     sizes: Counter[tuple[bool, JsonValue]] = Counter()

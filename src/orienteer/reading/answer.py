@@ -38,7 +38,17 @@ from orienteer.reading.relations import is_of_kinds
 from orienteer.reading.units import is_beside
 from orienteer.reading.vocabulary import SchemaWords
 from orienteer.reading.wording import QueryWording
-from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, Sense, Trajectory, WalkedEdge
+from orienteer.records import (
+    AnswerKind,
+    GroupTable,
+    JsonValue,
+    Question,
+    Reading,
+    Refusal,
+    Sense,
+    Trajectory,
+    WalkedEdge,
+)
 from orienteer.text.sentences import one_line
 
 _LISTED = 20  # nodes; more of them are not written out as an answer
@@ -63,6 +73,7 @@ class ExactAnswer:
     answer: str | None = None
     long_answer: str | None = None
     kind: AnswerKind | None = None
+    table: GroupTable | None = None
     notes: tuple[str, ...] = ()
     trajectories: tuple[Trajectory, ...] = ()
     """The calls of a reader that asks a model."""
@@ -161,7 +172,24 @@ class Answerer:
         elif is_of_none:
             notes = (*notes, f"nothing in the graph meets all of it: {line}")
         is_ordered = query.nodes.best is not None or query.form == "path"
-        return ExactAnswer(reading, None, outcome.rows, is_ordered, *spoken, notes)
+        table = self._table(query, outcome) if outcome.table else None
+        return ExactAnswer(reading, None, outcome.rows, is_ordered, *spoken, table, notes)
+
+    def _table(self, query: ExactQuery, outcome: QueryOutcome) -> GroupTable:
+        """Return all groups as data, the first with the lines of their nodes."""
+        assert query.group is not None
+        target, measure = query.group.target, query.measure
+        labels = (
+            [self._graph.schema.label(self._graph.arrays.types.nodes[one]) for one in sorted(target.types)]
+            if (target is not None)
+            else [query.group.property or "name"]
+        )
+        by = "|".join(labels) or "node"
+        number = query.form if measure is None else f"{query.form} {self._wording.measure(measure)}"
+        within = outcome.within[:_MOST_GROUPS] if query.nodes.best is None else ()
+        lines = (self._wording.line(ExactQuery("list", query.nodes.that(condition))) for condition in within)
+        rows = tuple((group, int(value) if value.is_integer() else value) for group, value in outcome.table)
+        return GroupTable(columns=(by, number), rows=rows, total=len(rows), readings=tuple(lines))
 
     def _texts(self, query: ExactQuery, found: Sequence[tuple[int, JsonValue]]) -> Iterator[str]:
         """Yield the texts that nodes have where the property that is asked for holds numbers or dates: `on request`."""
@@ -207,7 +235,7 @@ class Answerer:
         """Return the answer of a query that is one line."""
         value, rows = outcome.value, outcome.rows
         if outcome.table:
-            told = "; ".join(f"{name}: {_number(number)}" for name, number in outcome.table[:_MOST_GROUPS])
+            told = "; ".join(f"{_text(group)}: {_number(number)}" for group, number in outcome.table[:_MOST_GROUPS])
             more = len(outcome.table) - _MOST_GROUPS
             return _Spoken(f"{told}; and {more} more" if more > 0 else told, None, "text")
         if query.form == "value":
@@ -405,7 +433,7 @@ def _of_senses(senses: Sequence[Sense], answers: Sequence[ExactAnswer]) -> Exact
     line = "; ".join(f"{sense.label}: {one.reading.text}" for sense, one in zip(senses, answers, strict=True))
     note = f"a name is of several types, and the hits are by the first: {line}"
     first = answers[0]
-    return replace(first, answer="; ".join(each), long_answer=None, kind="text", notes=(note, *first.notes))
+    return replace(first, answer="; ".join(each), long_answer=None, kind="text", table=None, notes=(note, *first.notes))
 
 
 def _told(node: Witness) -> list[Leg]:

@@ -29,6 +29,7 @@ from orienteer.query.proof import WalkedStep, Witness, witness
 from orienteer.query.sets import Sets, both
 from orienteer.query.store import Store, Walked
 from orienteer.records import JsonValue
+from orienteer.text.sentences import value_text
 
 # ================================================================================================================ query
 # What an exact reading is: a set of nodes described by conditions, and what is asked of it.
@@ -227,6 +228,19 @@ def is_of_edges(measure: Measure | None) -> bool:
     return measure is not None and measure.property is not None and measure.target is not None
 
 
+def of_value(name: str, value: JsonValue) -> Valued:
+    """Return the condition of the nodes with a value for a property."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Valued(name, "=", float(value))
+    return Valued(name, "=", value_text(value))
+
+
+def to_node(edges: Measure, row: int) -> Joined:
+    """Return the condition of the nodes from which some edges lead to a node."""
+    types = edges.target.types if edges.target is not None else frozenset[int]()
+    return Joined(edges.kinds, NodeSet(types, (Among((row,)),)), where=edges.where)
+
+
 def negated(condition: Condition) -> Condition:
     """Return the contrary of a condition."""
     return replace(condition, negated=not condition.negated)
@@ -338,8 +352,10 @@ class QueryOutcome:
     """The number, or yes or no, that is asked for; None where nodes are, or where nothing is told."""
     missing: int = 0
     """Nodes that an average, a sum or a superlative leaves out, for they have no value."""
-    table: tuple[tuple[str, float], ...] = ()
-    """For each group what it is called, and its number; the largest first."""
+    table: tuple[tuple[JsonValue, float], ...] = ()
+    """For each group its value or what it is called, and its number; the largest first."""
+    within: tuple[Condition, ...] = ()
+    """For each group the condition that its nodes meet."""
 
 
 class Executor:
@@ -447,14 +463,17 @@ class Executor:
         """Return a number for each group: of its distinct nodes, or the average or sum of what they have."""
         assert query.group is not None
         members: dict[str, list[int]] = {}
+        groups: dict[str, tuple[JsonValue, Condition]] = {}
         if query.group.property is not None:
             values = self._graph.arrays.properties.values(query.group.property, rows.astype(np.int32))
             for row, value in zip(rows.tolist(), values, strict=True):
                 for item in value if isinstance(value, list) else [value]:
                     if item is not None:
                         members.setdefault(str(item), []).append(row)
+                        groups.setdefault(str(item), (item, of_value(query.group.property, item)))
         elif query.group.target is None:
             members = {self._called(row): [row] for row in rows.tolist()}
+            groups = {name: (name, Among((row,))) for name, [row] in members.items()}
         else:
             pairs = {
                 pair
@@ -462,7 +481,8 @@ class Executor:
                 for pair in zip(walked.far.tolist(), rows[walked.near].tolist(), strict=True)
             }
             for far, row in sorted(pairs):
-                members.setdefault(self._called(far), []).append(row)
+                members.setdefault(name := self._called(far), []).append(row)
+                groups[name] = name, to_node(query.group, far)
         table, told = [], set[int]()
         for name, own in members.items():
             if query.measure is None:
@@ -475,7 +495,9 @@ class Executor:
             if len(numbers) and not (query.measure.are_edges and not numbers.any()):
                 table.append((name, float(_TOTALS[query.form](numbers))))
         ordered = tuple(sorted(table, key=lambda group: (-group[1], group[0])))
-        return QueryOutcome(rows.astype(np.int32), None, len(rows) - len(told), ordered)
+        numbered = tuple((groups[name][0], number) for name, number in ordered)
+        within = tuple(groups[name][1] for name, _ in ordered)
+        return QueryOutcome(rows.astype(np.int32), None, len(rows) - len(told), numbered, within)
 
     def _called(self, row: int) -> str:
         """Return a node's name, with its id where others of its type are called so."""

@@ -86,12 +86,15 @@ class Anchor:
         started = time.perf_counter()
         exact, explainer = self._answerer.answer(question, self._mask(question), run)
         payment = self._meaning.pay(question.text, run) if exact.rows is None else EmbeddingPayment()
-        ranking = self.find(question, by_meaning=exact.rows is None and payment.lack is None)
-        notes = [*exact.notes]
+        # Of nodes that meet a reading the page must not change the order.
+        asked = question if exact.rows is None else question.model_copy(update={"k": _RANKED})
+        ranking = self.find(asked, by_meaning=exact.rows is None and payment.lack is None)
+        notes, page = [*exact.notes], slice(question.offset, question.k)
         if exact.rows is None:
+            ranking = replace(ranking, scores=ranking.scores.part(page))
             notes += result_notes(ranking, self._graph)  # an exact reading has notes of its own
         else:
-            scores = with_first(ranking.scores, exact.rows, question.k, is_ordered=exact.is_ordered)
+            scores = with_first(ranking.scores, exact.rows, page, is_ordered=exact.is_ordered)
             ranking = replace(ranking, scores=scores)
         hits = explained_hits(ranking, self._graph, self._vocabulary)
         if exact.rows is not None and explainer is not None:
@@ -110,15 +113,15 @@ class Anchor:
             notes.append(payment.lack)
         if self._vocabulary.read(question.text).is_cut:
             notes.append(f"{LONGEST} words of a question are read: of this one the first")
-        if exact.rows is not None and len(exact.rows) > question.k:
-            notes.append(f"{len(exact.rows):,} nodes meet all of it: the first {question.k} are listed")
         return Result(
             question=question.text,
             method=self.name,
             hits=hits,
+            offset=question.offset,
             answer=exact.answer,
             long_answer=exact.long_answer,
             answer_kind=exact.kind,
+            table=exact.table,
             reading=exact.reading,
             refusal=exact.refusal,
             total=exact.reading.total,
@@ -139,6 +142,10 @@ class Anchor:
             stopped_by=stopped_by,
             notes=tuple(notes),
         )
+
+    def read(self, question: Question, run: Run) -> ExactAnswer:
+        """Return what a question is read as and all nodes that meet it, without a ranking."""
+        return self._answerer.answer(question, self._mask(question), run)[0]
 
     def leaves(self, question: Question, result: Result, then: Method) -> str | None:
         """Return why a question is left to another method; None if it is not."""
@@ -193,6 +200,7 @@ class Anchor:
 # does not read them.
 
 
+_RANKED = 20  # nodes that a reading's answers are ordered by, and that are nearby behind them
 _WORDS_SHOWN = 6
 _LOOKED_THROUGH = 2_000  # characters of a text, for the best part to show
 _SNIPPET_WORDS = 8  # the rarest; a snippet shows no more

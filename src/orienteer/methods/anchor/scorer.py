@@ -48,6 +48,11 @@ class Scores:
     cosines: NDArray[np.float64] | None = None
     """By node, its cosine with the question; None without meaning."""
 
+    def part(self, page: slice) -> Scores:
+        """Return the scores of these places."""
+        cosines = None if self.cosines is None else self.cosines[page]
+        return Scores(self.rows[page], self.scores[page], self.by_degree, cosines)
+
 
 class NodeScorer:
     """Scores the nodes of one graph for one question."""
@@ -227,24 +232,21 @@ def highest_places(values: NDArray[np.float64], count: int) -> NDArray[np.int64]
     return np.sort(np.concatenate([above, tied[: count - len(above)]]))
 
 
-def with_first(scores: Scores, rows: Rows, k: int, *, is_ordered: bool) -> Scores:
-    """Return a ranking of `k` nodes with these rows in front, above the scores of all others.
+def with_first(scores: Scores, rows: Rows, page: slice, *, is_ordered: bool) -> Scores:
+    """Return the places `page` of a ranking with these rows in front, above the scores of all others.
 
     They keep their own order if it `is_ordered`; else the ranking's, those that it lacks behind, by id.
     """
     is_first = np.isin(scores.rows, rows, assume_unique=True)
-    front = rows[:k]
+    front = rows
     if not is_ordered:
         ranked = scores.rows[is_first]
-        few = rows[: k + len(ranked)]
-        front = np.concatenate([ranked, few[~np.isin(few, ranked, assume_unique=True)]])[:k]
+        front = np.concatenate([ranked, rows[~np.isin(rows, ranked, assume_unique=True)]])
     others = scores.scores[~is_first]
     above = others.max() if len(others) else 0.0
     steps = np.linspace(1.0, 0.0, len(front), endpoint=False)
-    return Scores(
-        np.concatenate([front, scores.rows[~is_first]]).astype(np.int32)[:k],
-        np.concatenate([above + steps, others])[:k],
-    )
+    every = np.concatenate([front, scores.rows[~is_first]]).astype(np.int32)
+    return Scores(every, np.concatenate([above + steps, others])).part(page)
 
 
 # ------------------------------------------------------------------------------------------- edges and vectors

@@ -150,11 +150,29 @@ class SubgraphBody(Body):
 
 
 class FacetsBody(Body):
-    """The ids of the hits to count."""
+    """The question, or its reading line, whose answers are counted."""
 
-    model_config = example(nodes=["language:rust", "language:swift"])
+    model_config = example(reading='language that <-influenced_by- "Rust"')
 
-    nodes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_NODES)]
+    question: Question | None = None
+    reading: Question | None = None
+    node_types: Names = ()
+    where: Names = ()
+
+
+class AnswersBody(FacetsBody):
+    """The question, or its reading line, whose answers make the table; or `nodes`, the ids of its rows.
+
+    With `format`, or `accept: text/csv`, the reply is the whole table as a file, without `offset` and `k`.
+    """
+
+    nodes: Annotated[tuple[Name, ...], Field(max_length=MOST_NODES)] = ()
+    sort: Name | None = None
+    descending: Yes = False
+    columns: Names = ()
+    offset: Offset = 0
+    k: K = 20
+    format: Literal["csv", "json"] | None = None
 
 
 class PreviousTurn(Options):
@@ -179,6 +197,7 @@ class AskBody(RankedBody):
     method: Name = "auto"
     budget: Budget = Budget()
     reading: Question | None = None
+    offset: Offset = 0
     no_answer: Yes = False
     trajectories: Yes = False
     history: Annotated[tuple[PreviousTurn, ...], Field(max_length=MOST_HISTORY)] = ()

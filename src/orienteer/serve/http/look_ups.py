@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from itertools import chain
+from typing import Annotated, Any, Literal, NamedTuple
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from orienteer.cypher.names import QueryTable
 from orienteer.display import clean
@@ -19,8 +20,12 @@ from orienteer.serve.graphs import Generation, ServedGraph
 from orienteer.serve.http import bodies
 from orienteer.serve.http.guard import ASKED
 from orienteer.serve.http.site import Site, json_of, while_there
-from orienteer.serve.views import pages, records
+from orienteer.serve.views import answers, pages, records
 
+READER = "anchor"
+"""The method that reads the questions whose answers are listed or counted: it asks no model."""
+BOM = "\ufeff"
+"""By this spreadsheets know that a CSV file is UTF-8."""
 GraphName = Annotated[str | None, Query(alias="graph", max_length=1_000)]
 NodeId = Annotated[str, Query(alias="id", min_length=1, max_length=1_000)]
 Parts = Annotated[int, Query(ge=1, le=200)]
@@ -111,6 +116,8 @@ class LookUp(NamedTuple):
 
     def read(self, generation: Generation, body: bodies.Body) -> BaseModel:
         """Return the record that a body asks for."""
+        if isinstance(body, bodies.FacetsBody):
+            return self.view(generation.retriever(READER), **body.model_dump(exclude={"graph", "format"}))
         if not isinstance(body, bodies.SearchBody):
             return self.view(generation.graph, **body.model_dump(exclude={"graph"}))
         filters = {"node_types": body.node_types, "where": body.where}
@@ -124,10 +131,36 @@ def _answering(site: Site, look_up: LookUp) -> Callable[[Request], Awaitable[Res
         body = await bodies.body_of(request, look_up.body)
         if isinstance(body, bodies.SearchBody):
             request.scope[ASKED] = body.query
+        if isinstance(body, bodies.AnswersBody):
+            wants_csv = "text/csv" in request.headers.get("accept", "")
+            if (form := body.format or ("csv" if wants_csv else None)) is not None:
+                return await _file(site, request, body, form)
         view = partial(look_up.read, body=body)
         return await _read(site, request, body.graph, view, is_large=look_up.is_large)
 
     return answer
+
+
+async def _file(site: Site, request: Request, body: bodies.AnswersBody, form: Literal["csv", "json"]) -> Response:
+    """Return the whole table that a body asks for, part by part; each part waits for a thread of look-ups."""
+    served = site.graphs.named(body.graph)
+
+    def read() -> Iterator[str]:
+        generation = served.current()
+        with generation.explained():
+            options = body.model_dump(exclude={"graph", "format", "offset", "k"})
+            table = answers.answer_table(generation.retriever(READER), **options)
+        return chain([BOM], table.csv()) if form == "csv" else table.json()
+
+    parts = await site.look_up(read, receive=request.receive, is_large=True)
+
+    async def sent() -> AsyncIterator[str]:
+        while (part := await site.look_up(partial(next, parts, None), is_large=True)) is not None:
+            yield part
+
+    name = {"content-disposition": f'attachment; filename="answers.{form}"'}
+    media_type = "text/csv; charset=utf-8" if form == "csv" else "application/json"
+    return StreamingResponse(sent(), media_type=media_type, headers=name)
 
 
 async def _read(
@@ -187,8 +220,16 @@ LOOK_UPS = (
         "/facets",
         bodies.FacetsBody,
         records.Facets,
-        pages.facets,
-        "Count some nodes by type and by the values of their properties.",
+        answers.facets,
+        "Count all nodes that meet a question by type, by the values of their properties, and by their neighbours.",
+        is_large=True,
+    ),
+    LookUp(
+        "/answers",
+        bodies.AnswersBody,
+        records.Answers,
+        answers.answers,
+        "List all nodes that meet a question as a table, sorted by any column; or send all of it as CSV or JSON.",
         is_large=True,
     ),
 )

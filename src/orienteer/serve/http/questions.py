@@ -125,6 +125,7 @@ class Question:
                 node_types=body.node_types,
                 where=body.where,
                 reading=body.reading,
+                offset=body.offset,
                 budget=smaller_budget(self._site.answering.budget, body.budget),
                 has_answer=not body.no_answer,
                 hears_parts=hears_parts,
@@ -236,6 +237,7 @@ async def start_question(
                         node_types=body.node_types,
                         where=body.where,
                         reading=body.reading,
+                        offset=body.offset,
                     )
                 return understood_alone(body.question, before, site.answering.model, budget)
 

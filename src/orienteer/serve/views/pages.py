@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orienteer.errors import BadOption, NotAGraph, UnknownNode, UsageError, without_paths
 from orienteer.graph.reserved import DOCUMENT, PART_OF, PASSAGES
-from orienteer.patience import check_patience
 from orienteer.records import Direction, Source, WalkedEdge
 from orienteer.serve.views import records
 
@@ -384,17 +383,13 @@ def relative_paths(value: Any, roots: Sequence[Path]) -> Any:  # Any: JSON in an
     return Path(value).name if Path(value).is_absolute() else without_paths(value, roots)
 
 
-# For a picture of an answer: some nodes with all edges among them, and facets of a set of hits.
+# For a picture of an answer: some nodes with all edges among them.
 
 
 MOST_NODES = 2_000
 """Nodes of a picture: a browser draws them with ease, and nobody reads more."""
 MOST_EDGES = 20_000
 """Edges of a picture."""
-MOST_PROPERTIES = 40
-"""Properties that facets show."""
-MOST_VALUES = 20
-"""Values of a property that facets show."""
 
 
 def subgraph(graph: Graph, nodes: Sequence[str], *, around: int = 0) -> records.Subgraph:
@@ -460,34 +455,6 @@ def _edges_between(graph: Graph, rows: Rows) -> Iterator[WalkedEdge]:
     places = zip(entries.owner[is_inside], entries.kind[is_inside] >> 1, entries.neighbor[is_inside], strict=True)
     for source, edge_type, target in dict.fromkeys((int(a), int(kind), int(b)) for a, kind, b in places):
         yield WalkedEdge(source=arrays.ids[source], type=arrays.types.edges[edge_type], target=arrays.ids[target])
-
-
-# ------------------------------------------------------------------------------------------------------------ facets
-
-
-def facets(graph: Graph, nodes: Sequence[str]) -> records.Facets:
-    """Return counts of some nodes, given by their ids, by type and by the values of their properties.
-
-    Properties that most nodes have come first, each with its most frequent values. Raises `UnknownNode`.
-    """
-    from orienteer.graph.listing import group_values
-
-    arrays = graph.arrays
-    rows = arrays.rows(_list_of(nodes))
-    facets = []
-    for name in arrays.properties.names:
-        check_patience()
-        groups = group_values(arrays.properties.values(name, rows))
-        values = [group for group in groups if group.value is not None]
-        missing = sum(group.count for group in groups if group.value is None)
-        if values:
-            facets.append(
-                records.Facet(name=name, groups=_groups(values[:MOST_VALUES]), distinct=len(values), missing=missing)
-            )
-    # The sort is stable: ties stay in the order of the graph.
-    facets.sort(key=lambda facet: facet.missing)
-    types = group_values(arrays.type_at(row) for row in rows.tolist())
-    return records.Facets(total=len(rows), types=_groups(types), properties=tuple(facets[:MOST_PROPERTIES]))
 
 
 def _groups(groups: Iterable[ListedGroup]) -> tuple[records.Group, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from orienteer.records import Direction, JsonValue, Ranked, Record, Source, WalkedEdge
 
@@ -272,26 +272,78 @@ class Subgraph(View):
     """Requested names that match no node, or several."""
 
 
-class Facet(View):
-    """The values of a property among some nodes."""
+class TableColumn(View):
+    """A column of a table of nodes."""
 
     name: str
-    groups: tuple[Group, ...]
-    """The most frequent values, the largest group first."""
+    kind: Literal["own", "property", "edge"]
+    """`edge`: a neighbour that each node has at most one of, as an object with `id` and `name`."""
+
+
+class Answers(View):
+    """A page of the table of all nodes that meet a question."""
+
+    total: int
+    """Nodes that meet it."""
+    offset: int
+    reading: str | None
+    """How the question was read; None for nodes given by their ids."""
+    columns: tuple[TableColumn, ...]
+    rows: tuple[tuple[JsonValue, ...], ...]
+    """For each node a value of each column."""
+    ids: tuple[str, ...]
+    """The nodes of the rows."""
+    notes: tuple[str, ...] = ()
+
+
+class Choice(Group):
+    """A value that some nodes have, and how to ask for them."""
+
+    id: str | None = None
+    """The node that the value is the name of."""
+    reading: str | None = None
+    """The line of the nodes that are joined to it; None for properties, and if no line says it."""
+
+
+class Bin(View):
+    """The numbers, or dates, from one on and below another."""
+
+    low: JsonValue
+    high: JsonValue
+    count: int
+
+
+FacetKind: TypeAlias = Literal["text", "number", "date", "edge"]
+
+
+class Facet(View):
+    """The values of a property, or the neighbours by an edge, among some nodes."""
+
+    name: str
+    kind: FacetKind
+    groups: tuple[Choice, ...]
+    """The most frequent values, the largest group first. A list counts for each of its values."""
+    count: int
+    """Nodes with a value."""
     distinct: int
     """The number of different values."""
     missing: int
     """Nodes without a value."""
+    bins: tuple[Bin, ...] = ()
+    """Of numbers and dates, how many values are in each bin of equal length."""
 
 
 class Facets(View):
-    """Some nodes, counted by type and by the values of their properties."""
+    """All nodes that meet a question, counted by type, by the values of their properties, and by their neighbours."""
 
     total: int
     """The number of nodes."""
     types: tuple[Group, ...]
     properties: tuple[Facet, ...]
     """Those that most of the nodes have come first."""
+    edges: tuple[Facet, ...]
+    """The same for each kind of neighbour that every node has at most one of."""
+    notes: tuple[str, ...] = ()
 
 
 # The words around a result in every interface that prints lines: its answers, and the headings between its hits.
