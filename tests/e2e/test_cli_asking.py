@@ -336,7 +336,8 @@ def test_a_trace_is_shown_replayed_and_compared(clubs, tables, server, home, cli
 @pytest.mark.parametrize("options", [[], ["--set", "faithful=true"], ["--set", "tools=no-query"]])
 def test_every_methods_trace_is_replayed_to_the_letter(clubs, server, cli, options):
     model = ("--model", "fake", "--base-url", server.url, "--method", "ark") if "--set" in options else ()
-    assert cli("ask", clubs, "Who leads the Choir?", *model, *options, "--trace", "t.jsonl", "-q").code == 0
+    ran = cli("ask", clubs, "Who leads the Choir?", *model, *options, "--trace", "t.jsonl", "--json")
+    assert ran.code == 0, (ran.json["refusal"], ran.json["answer"], ran.json["notes"])
     replayed = cli("trace", "replay", "t.jsonl", clubs, "--json")
     assert replayed.code == 0
     assert replayed.json["calls"] == replayed.json["equal"] > 0

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from orienteer.cypher.names import RowProof
     from orienteer.graph.store import Graph
     from orienteer.records import Ranked, Result, Schema, Source
+    from orienteer.retriever import Retriever
     from orienteer.serve.views.records import GraphInfo, NeighborsPage, NodePage
 
 
@@ -174,12 +175,20 @@ def hit_rows(graph: Graph, hits: Iterable[Ranked]) -> Rows:
     return header, rows
 
 
-def result_rows(graph: Graph, result: Result) -> Rows:
-    """Return an answer as rows: of a set and of a ranking the hits, of any other the answer itself, with its places."""
-    if result.answer is None or result.answer_kind in ("entity", "set"):
+def result_rows(
+    retriever: Retriever, result: Result, k: int | None, *, node_types: Sequence[str], where: Sequence[str]
+) -> Rows:
+    """Return an answer as rows: all nodes of a set, or `k` of them; the numbers of groups; else the answer or hits."""
+    reading, graph = result.reading, retriever.graph
+    if result.table is not None:
+        return result.table.columns, result.table.rows
+    if result.answer is not None and result.answer_kind not in ("entity", "set"):
+        quoted = [(cited.quote, place_of(graph, cited.source)) for cited in result.citations if cited.quote]
+        return ("answer", "source"), quoted or [(result.answer, None)]
+    if not result.total or reading is None or reading.text is None:
         return hit_rows(graph, result.hits)
-    quoted = [(cited.quote, place_of(graph, cited.source)) for cited in result.citations if cited.quote]
-    return ("answer", "source"), quoted or [(result.answer, None)]
+    table = retriever.answers(result.question, reading=reading.text, node_types=node_types, where=where)
+    return [column.name for column in table.columns], table.values(result.offset, k)
 
 
 def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool = True) -> None:

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast, get_type_hints
 
 import typer
 
 from orienteer.addresses import Address, address_in
 from orienteer.display import counted
 from orienteer.errors import BadInput, Error, UsageError
-from orienteer.serve.cli.output import DISK_ERRORS, Output, drop_output
+from orienteer.serve.cli.output import DISK_ERRORS, Output, Tabular, drop_output
 
 if TYPE_CHECKING:
     from orienteer.executors import Executor
@@ -148,16 +148,6 @@ def _limits(flags: BudgetFlags | TotalBudgetFlags) -> dict[str, Any]:  # Any: wh
     return {field.name.removeprefix("budget_"): getattr(flags, field.name) for field in fields(flags)}
 
 
-_Function = TypeVar("_Function", bound="Callable[..., int | None]")
-_TABULAR: set[Callable[..., int | None]] = set()
-
-
-def tabular(function: _Function) -> _Function:
-    """Mark a command whose result has rows: `--format` chooses their form, and a pager shows the long ones."""
-    _TABULAR.add(function)
-    return function
-
-
 def with_output(function: Callable[..., int | None]) -> Callable[..., int | None]:
     """Return a command with flags for its parameter `out`, and for the fields of dataclasses among the others."""
     signature = inspect.signature(function, eval_str=True)
@@ -169,37 +159,34 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     }
     flags = [parameter for name, parameter in parameters.items() if name not in groups]
     flags += [flag for group in groups.values() for flag in _flags(group)]
+    is_tabular = signature.parameters["out"].annotation == Tabular
     reads_sources = not parameters.keys().isdisjoint(("directory", "directories"))
+    own: list[tuple[str, object, object]] = []
     if reads_sources:
-        flags += [inspect.Parameter("yes", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=YesFlag)]
-        for name, annotation in (("include", Include), ("exclude", Exclude)):
-            flags += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)]
-    own: list[tuple[str, object, object]] = [("as_json", False, JsonFlag), ("quiet", False, QuietFlag)]
-    own += [("verbosity", 0, VerboseFlag)]
-    own += [("form", None, Form), ("no_pager", False, PagerFlag)] if function in _TABULAR else []
+        own += [("yes", False, YesFlag), ("include", None, Include), ("exclude", None, Exclude)]
+    own += [("as_json", False, JsonFlag), ("quiet", False, QuietFlag), ("verbosity", 0, VerboseFlag)]
+    if is_tabular:
+        own += [("form", None, Form), ("no_pager", False, PagerFlag)]
     flags += [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         for name, default, annotation in own
     ]
 
     @functools.wraps(function)
-    def command(
-        *,
-        as_json: bool,
-        quiet: bool,
-        verbosity: int,
-        form: str | None = None,
-        no_pager: bool = function not in _TABULAR,
-        **values: Any,
-    ) -> int | None:
+    def command(**values: Any) -> int | None:
+        given = {name: values.pop(name) for name, _, _ in own}
+        verbosity, form = given["verbosity"], given.get("form") or ""
         logging.getLogger("orienteer").setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
-        assumes_yes = reads_sources and values.pop("yes")
-        if as_json and form not in (None, "json"):
+        if given["as_json"] and form not in ("", "json"):
             raise UsageError(f"--json is short for --format json: leave it out, or --format {form}")
-        form = "json" if as_json else form or ""
-        out = Output(form=form, quiet=quiet, verbosity=verbosity, assumes_yes=assumes_yes, has_pager=not no_pager)
-        if reads_sources:
-            out.include, out.exclude = (values.pop(name) or () for name in ("include", "exclude"))
+        out = Output(
+            form="json" if given["as_json"] else form,
+            quiet=given["quiet"],
+            verbosity=verbosity,
+            assumes_yes=given.get("yes", False),
+            has_pager=not (given.get("no_pager", True) or values.get("watch")),
+        )
+        out.include, out.exclude = given.get("include") or (), given.get("exclude") or ()
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         try:

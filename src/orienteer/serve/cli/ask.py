@@ -14,7 +14,7 @@ from orienteer.errors import Error, UsageError
 from orienteer.files import cache_folder, make_cache_folder
 from orienteer.serve.cli import answering, arguments, background
 from orienteer.serve.cli.answering import print_outcome, retries_shown, show_event
-from orienteer.serve.cli.output import Output
+from orienteer.serve.cli.output import Output, Tabular
 from orienteer.serve.views.records import MOST_NEAREST, SentWords
 
 if TYPE_CHECKING:
@@ -29,9 +29,8 @@ _HITS, _PASSAGES = 20, 5  # hits, and passages that are printed, unless a person
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption
 
 
-@arguments.tabular
 def ask(
-    out: Output,
+    out: Tabular,
     directory: arguments.Directory,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
     method: Annotated[
@@ -46,6 +45,7 @@ def ask(
         int | None,
         typer.Option("-k", metavar="N", min=0, help="Maximum number of hits. Default: 20; of documents 5 are printed."),
     ] = None,
+    offset: Annotated[int, typer.Option(metavar="N", min=0, help="Number of hits to skip.")] = 0,
     types: arguments.Types = None,
     where: arguments.Where = None,
     reading: Annotated[
@@ -91,12 +91,17 @@ def ask(
             node_types=types or (),
             where=where or (),
             reading=reading,
+            offset=offset,
             has_answer=not no_answer,
             hears_parts=shows_words,
         )
         result, words = _listen(out, retriever, start, trace=trace)
-        told = result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}) if out.form else {}
-        out.show(told, lambda: None, lambda: answering.result_rows(graph, result))
+        if out.form:
+            out.show(
+                result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}),
+                "",
+                lambda: answering.result_rows(retriever, result, k, node_types=types or (), where=where or ()),
+            )
         if trace == arguments.STANDARD:
             _write_trace(out, result, trace)
         try:
@@ -110,12 +115,10 @@ def ask(
             out.note(f"note: {note}")
         return graph, result
 
-    if watch:
-        out.release()
     graph, result = answer()
     if watch:
         _watch(out, graph, answer)
-    return int(result.is_unread or not (k == 0 or _is_found(result)))
+    return int(result.is_unread or not (k == 0 or offset or _is_found(result)))
 
 
 def _is_found(result: Result) -> bool:
@@ -207,7 +210,6 @@ def demo(out: Output) -> None:
         out.note("With a model, agents search too: orienteer ask DIR QUESTION --method ark --model NAME --base-url URL")
 
 
-@arguments.tabular
 def methods(
     out: Output,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="One of them, in full.")] = None,

@@ -11,8 +11,8 @@ import typer
 from orienteer.display import counted
 from orienteer.errors import BadOption
 from orienteer.serve.cli import answering
-from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph, open_place, tabular
-from orienteer.serve.cli.output import Output, Rows, value_cell
+from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph, open_place
+from orienteer.serve.cli.output import Output, Rows, Tabular, value_cell
 
 if TYPE_CHECKING:
     from orienteer.records import JsonValue
@@ -34,8 +34,7 @@ def _show(out: Output, page: View, printed: Callable[[], None], rows: Callable[[
         out.note(f"note: {note}")
 
 
-@tabular
-def info(out: Output, directory: Directory) -> None:
+def info(out: Tabular, directory: Directory) -> None:
     """Describe a graph: its nodes and edges by type, its size, its sources."""
     from orienteer.ingest import bounds
     from orienteer.ingest.provenance import selection_of, skipped_groups, sources_of
@@ -54,20 +53,10 @@ def info(out: Output, directory: Directory) -> None:
         for line in lines:
             out.print(line)
 
-    sizes = [("node type", facts.node_types), ("edge type", facts.edge_types)]
-    _show(
-        out,
-        facts,
-        printed,
-        lambda: (
-            ("of", "name", "label", "count"),
-            [(kind, name, graph.schema.label(name), count) for kind, types in sizes for name, count in types.items()],
-        ),
-    )
+    _show(out, facts, printed, lambda: (("field", "value"), list(facts.printed().items())))
 
 
-@tabular
-def schema(out: Output, directory: Directory) -> None:
+def schema(out: Tabular, directory: Directory) -> None:
     """List the node types and edge types, which types each edge joins, and their labels."""
     from orienteer.serve.views import pages
 
@@ -79,9 +68,8 @@ def schema(out: Output, directory: Directory) -> None:
     _show(out, page, lambda: answering.print_schema(out, graph.schema), lambda: (header, kinds))
 
 
-@tabular
 def search(
-    out: Output,
+    out: Tabular,
     directory: Directory,
     words: Annotated[str, typer.Argument(metavar="WORDS", help="Words to look for in names and texts.")],
     k: K = 20,
@@ -104,9 +92,8 @@ def search(
     return int(not result.hits and k > 0)
 
 
-@tabular
 def neighbors(
-    out: Output,
+    out: Tabular,
     directory: Directory,
     node: NodeName,
     query: Annotated[
@@ -146,9 +133,8 @@ def neighbors(
     return int(not page.total)
 
 
-@tabular
 def intersect(
-    out: Output,
+    out: Tabular,
     directory: Directory,
     nodes: Annotated[list[str], typer.Argument(metavar="NODE", help="Ids, names or aliases.")],
     types: Types = None,
@@ -163,9 +149,8 @@ def intersect(
     return int(not page.hits and k > 0)
 
 
-@tabular
 def paths(
-    out: Output,
+    out: Tabular,
     directory: Directory,
     a: NodeName,
     b: NodeName,
@@ -201,19 +186,17 @@ def paths(
     return int(not page.paths and k > 0)
 
 
-@tabular
-def show(out: Output, directory: Directory, node: NodeName) -> None:
+def show(out: Tabular, directory: Directory, node: NodeName) -> None:
     """Print one node in full."""
     from orienteer.serve.views import pages
 
     page = pages.node(open_graph(directory, out), node)
-    facts = page.printed()
-    _show(out, page, lambda: answering.print_node(out, page), lambda: (("field", "value"), list(facts.items())))
+    fields = ("field", "value")
+    _show(out, page, lambda: answering.print_node(out, page), lambda: (fields, list(page.printed().items())))
 
 
-@tabular
 def cypher(
-    out: Output,
+    out: Tabular,
     directory: Directory,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="One read-only statement.")],
     parameters: Annotated[
@@ -259,9 +242,8 @@ def cypher(
         out.note(f"{len(table.rows):,} of {counted(table.total, 'row')}: raise --limit, or use SKIP and LIMIT")
 
 
-@tabular
 def list_nodes(
-    out: Output,
+    out: Tabular,
     directory: Directory,
     types: Types = None,
     where: Where = None,

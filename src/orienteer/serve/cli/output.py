@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import io
 import json
 import os
 import re
-import shlex
 import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from threading import Event, RLock, Thread
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, TypeAlias
 
 from orienteer.display import Count, clean, escape_json, format_duration, seconds_left
 
@@ -33,8 +31,6 @@ _PROGRESS_SECONDS = 5.0
 _SILENT_SECONDS = 2.0
 _LEAST_ROOM = 20  # characters of a column that is cut
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")
-# The beginnings of a text that a spreadsheet would run as a formula.
-_FORMULA = re.compile(r"[=+\-@\t\r]")
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """The errors of a disk that is full, or fails."""
 
@@ -94,22 +90,13 @@ class Output:
             text()
 
     def rows(self, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        """Print rows as CSV, as a table of Markdown, or aligned; a list is one cell, as JSON.
+        """Print rows as CSV, as a table of Markdown, or aligned."""
+        if self.form == "csv":
+            from orienteer.graph.columns import csv_lines
 
-        In CSV a text that a spreadsheet would run as a formula has an apostrophe before it, as in the page's.
-        """
-        is_csv, made = self.form == "csv", io.StringIO()
-        cells = [
-            [
-                f"'{value}" if is_csv and isinstance(value, str) and _FORMULA.match(value) else _cell(value)
-                for value in row
-            ]
-            for row in rows
-        ]
-        if is_csv:
-            csv.writer(made, lineterminator="\n").writerows([header, *cells])
-            self._write(clean(made.getvalue()))
+            self._write(csv_lines([header, *rows]))
             return
+        cells = [["" if value is None else value_cell(value) for value in row] for row in rows]
         if self.form != "md":
             self.table(cells, header=header)
             return
@@ -251,7 +238,12 @@ class Output:
         text = self._held.getvalue() if self._held is not None else ""
         size = shutil.get_terminal_size()
         height = sum(1 + len(_STYLES.sub("", line)) // size.columns for line in text.splitlines())
-        if height >= size.lines and _has_paged(text):
+        if height >= size.lines and shutil.which((pager := os.environ.get("PAGER", "less")).partition(" ")[0]):
+            from pydoc import pipepager
+
+            # Of less: end at once if all fits, keep styles, leave the text on the screen.
+            os.environ.setdefault("LESS", "FRX")
+            pipepager(text, pager)
             self._held = None
         self.release()
 
@@ -273,11 +265,8 @@ class Output:
         """Return a terminal that shows no style where the environment wants none."""
         from rich.console import Console
 
-        console = Console(file=stream, force_terminal=True, highlight=False, markup=False)
-        if console.no_color:
-            # Rich would keep what is bold.
-            console = Console(file=stream, force_terminal=True, color_system=None, highlight=False, markup=False)
-        return console
+        colors: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+        return Console(file=stream, force_terminal=True, color_system=colors, highlight=False, markup=False)
 
     @property
     def _moves(self) -> bool:
@@ -322,30 +311,15 @@ class Output:
 
 def value_cell(value: object) -> str:
     """Return a value as text; a node as `name (id)`, an edge as `source -type-> target`."""
-    if isinstance(value, dict) and {"id", "type", "name"} <= set(value):
+    if isinstance(value, dict) and {"id", "name"} <= set(value):
         return f"{value['name']} ({value['id']})"
     if isinstance(value, dict) and {"source", "type", "target"} <= set(value):
         return f"{value['source']} -{value['type']}-> {value['target']}"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _cell(value: object) -> str:
-    return "" if value is None else value_cell(value)
-
-
-def _has_paged(text: str) -> bool:
-    """Show a text in the person's pager; return False if there is none."""
-    import subprocess
-
-    with suppress(OSError, ValueError):
-        if command := shlex.split(os.environ.get("PAGER", "less")):
-            # Of less: end at once if all fits, keep colours, leave the text on the screen.
-            environment = {"LESS": "FRX", **os.environ}
-            with subprocess.Popen(command, stdin=subprocess.PIPE, encoding="utf-8", env=environment) as pager:
-                with suppress(KeyboardInterrupt):
-                    pager.communicate(text)
-                return True
-    return False
+Tabular = Annotated[Output, "has rows"]
+"""The output of a command whose result has rows: `--format` chooses their form, and a pager shows a long result."""
 
 
 def drop_output() -> None:
