@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import logging
 import sys
 import time
@@ -249,6 +250,11 @@ def open_graph(path: Path, out: Output) -> Graph:
         graph = Graph.open(directory, embedder=lambda name: settings().open_embedder(name))
     out.opened.append(graph)
     out.doing = "reading the graph"
+    if is_new and path.suffix == ".json" and path.is_file():
+        try:
+            json.loads(path.read_bytes())
+        except ValueError:
+            out.note(f"warning: {path} is incomplete or invalid JSON: it was read as a text")
     manifest = graph.arrays.manifest
     groups = skipped_groups(manifest)
     if is_new and groups:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _AUTO = "auto: documents on chunks of documents; else reader, then ark, where a model is configured; else anchor"
 _HITS, _PASSAGES = 20, 5  # hits, and passages that are printed, unless a person says how many
+_LONGEST_PATH = 60  # characters of a folder that may stand in place of a question
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption
 
 
@@ -68,8 +69,7 @@ def ask(
     from orienteer.options import pairs_of
     from orienteer.retriever import Retriever
 
-    if not question.strip():
-        raise UsageError("the question is empty: write in words what you want to know")
+    _check_question(directory, question)
     if trace is not None:
         from orienteer.agents import traces
 
@@ -119,6 +119,14 @@ def ask(
     if watch:
         _watch(out, graph, answer)
     return int(result.is_unread or not (k == 0 or offset or _is_found(result)))
+
+
+def _check_question(directory: Path, question: str) -> None:
+    """Raise `UsageError` for an empty question, and for one that stands before the folder."""
+    if not question.strip():
+        raise UsageError("the question is empty: write in words what you want to know")
+    if len(question) < _LONGEST_PATH and Path(question).exists() and not directory.exists():
+        raise UsageError(f"the folder comes before the question: orienteer ask {question} '{directory}'")
 
 
 def _is_found(result: Result) -> bool:

@@ -271,7 +271,7 @@ class Output:
     @property
     def _moves(self) -> bool:
         """Whether progress is one line that moves."""
-        return sys.stderr.isatty() and not self.is_shared
+        return sys.stderr.isatty() and not self.is_shared and os.environ.get("TERM") != "dumb"
 
     def _wipe(self) -> None:
         """Remove the line that moves, and end one that was going on."""
