@@ -2,7 +2,6 @@
 
 import { post } from "./api";
 import { byId, el, icon } from "./dom";
-import { csv, fileName, save } from "./files";
 import { fragment, type Asked, type Turn } from "./history";
 import { say } from "./texts";
 
@@ -14,7 +13,12 @@ export class Acts {
   private readonly box = byId("acts");
 
   constructor(
-    private readonly uses: { hasFeedback: () => boolean; asked: () => Asked | null; failed: (error: unknown) => void },
+    private readonly uses: {
+      hasFeedback: () => boolean;
+      asked: () => Asked | null;
+      failed: (error: unknown) => void;
+      files: (turn: Turn) => HTMLElement[];
+    },
   ) {}
 
   clear(): void {
@@ -22,7 +26,8 @@ export class Acts {
   }
 
   /** Show what can be done with a turn. */
-  show({ asked, result, hits }: Turn): void {
+  show(turn: Turn): void {
+    const { asked, result, hits } = turn;
     const complete = hits.filter((hit) => hit.complete).map((hit) => hit.id);
     const gold = complete.length ? complete : [...new Set(result.citations.flatMap((citation) => citation.ids))];
     const button = (text: string, act: (button: HTMLElement) => void) =>
@@ -34,7 +39,7 @@ export class Acts {
     const parts = [
       this.thumbs(gold),
       button(say("share"), (pressed) => void share({ ...asked, question: result.question }, pressed)),
-      hits.length ? button(say("saveHits"), () => save(fileName(asked.question, "csv"), csv(hits))) : null,
+      ...this.uses.files(turn),
     ];
     this.box.replaceChildren(...parts.filter((part) => part !== null));
     this.box.hidden = false;

@@ -1,5 +1,6 @@
 /** The answer, how the question was read, and what could not be answered. */
 
+import { bars } from "./charts";
 import { byId, Characters, el, plain } from "./dom";
 import { place, type Citation, type Hit, type Result } from "./records";
 import { number, say } from "./texts";
@@ -45,7 +46,8 @@ export class Answer {
     this.showReading(question, result);
     const { answer, long_answer: long, citations } = result;
     const parts: (Node | null)[] = [];
-    if (answer !== null) {
+    if (result.table) parts.push(this.groups(result.table));
+    else if (answer !== null) {
       const said = this.cited(
         answer,
         citations.filter((citation) => citation.text === "answer"),
@@ -71,8 +73,19 @@ export class Answer {
         ),
       );
     const meeting = meetingOf(result, hits);
-    if (meeting) parts.push(el("p", { class: "dim" }, meeting));
+    if (meeting) parts.push(el("p", { class: "dim meeting" }, meeting));
     if (parts.length) this.open(...parts.filter((part) => part !== null));
+  }
+
+  /** Say that more are listed now. */
+  listed(result: Result, hits: readonly Hit[]): void {
+    this.box.querySelector(".meeting")?.replaceChildren(meetingOf(result, hits));
+  }
+
+  private groups({ columns, rows, readings }: NonNullable<Result["table"]>): HTMLElement {
+    const asked = (reading: string | undefined) => (reading ? () => this.uses.askReading(reading) : null);
+    const groups = rows.map(([group, value], at) => ({ label: String(group), value, ask: asked(readings[at]) }));
+    return bars(groups, columns);
   }
 
   private open(...parts: Node[]): void {
@@ -202,11 +215,11 @@ export class Answer {
   }
 }
 
-/** Say how many nodes meet all of a question where they are too many for an answer that names them. */
-function meetingOf({ reading, answer }: Result, hits: readonly Hit[]): string {
-  const total = answer === null ? reading?.total : null;
-  if (!total) return "";
-  const listed = hits.filter((hit) => hit.complete).length;
+/** Say how many nodes meet all of a question where no answer names them, or not all are listed. */
+function meetingOf({ reading, answer, refusal, total: all }: Result, hits: readonly Hit[]): string {
+  const total = all ?? reading?.total,
+    listed = hits.filter((hit) => hit.complete).length;
+  if (!total || refusal || (answer !== null && listed === total)) return "";
   return `${say("meeting", { n: total })}: ${listed === total ? say("allListed") : say("firstListed", { n: listed })}`;
 }
 

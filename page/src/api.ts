@@ -57,6 +57,10 @@ export async function post<T>(path: string, body: unknown, signal?: AbortSignal)
   return (await posted(path, body, signal, "application/json")).json() as Promise<T>;
 }
 
+/** Return the file that a request gives. Raises `Refused`, `Unreachable`. */
+export const fetched = async (path: string, body: unknown): Promise<Blob> =>
+  (await posted(path, body, undefined, "*/*")).blob();
+
 /** Return the JSON at an address. Raises `Refused`, `Unreachable`. */
 export async function get<T>(path: string, query: Record<string, string> = {}): Promise<T> {
   const address = Object.keys(query).length ? `${path}?${new URLSearchParams(query)}` : path;

@@ -26,6 +26,7 @@ import {
 import { setUpKeys, setUpLanguage, setUpTabs, setUpTheme } from "./shell";
 import { holds, welcome } from "./start";
 import { Steps } from "./steps";
+import { AllAnswers, wholeOf } from "./table";
 import { language, say } from "./texts";
 
 const HITS = 20;
@@ -48,11 +49,20 @@ export class App {
   private readonly type = byId<HTMLSelectElement>("type");
   private readonly steps = new Steps();
   private entering: Promise<void> = Promise.resolve();
-  private readonly facets = new FacetList((filters) => this.narrow(filters));
+  private readonly facets = new FacetList(
+    (filters) => this.narrow(filters),
+    (reading) => void this.ask({ ...this.wanted(), reading }),
+  );
+  private readonly all = new AllAnswers({
+    pick: (id) => this.pick(id),
+    add: (hits) => this.addHits(hits),
+    failed: (error) => this.fail(error),
+  });
   private readonly acts = new Acts({
     hasFeedback: () => this.served.has_feedback,
     asked: () => this.asked && { ...this.asked, question: this.understood ?? this.asked.question },
     failed: (error) => this.fail(error),
+    files: (turn) => this.all.acts(turn),
   });
   private readonly cards = new Cards({
     pick: (id) => this.pick(id),
@@ -102,6 +112,7 @@ export class App {
     hover: (id) => this.cards.current(id, "data-hover"),
   });
   private current: string | null = null;
+  private turn: Turn | null = null;
   private readonly showSide = setUpTabs(() => this.picture.resize());
 
   /** Set the page up, learn what the server has, and ask what the address asks. */
@@ -297,6 +308,7 @@ export class App {
     this.steps.clear();
     this.facets.clear();
     this.cards.clear();
+    this.all.clear();
     this.panel.close();
     this.picture.clear();
     this.facets.showFilters(this.filters);
@@ -383,8 +395,8 @@ export class App {
   /** Add what the graph says of the hits: the picture and the facets. */
   private async addBeside({ asked, hits: found, result }: Turn, signal: AbortSignal): Promise<void> {
     const hits = isUnread(result) ? [] : found;
-    const nodes = hits.map((hit) => hit.id),
-      counted = nodes.length ? post<Facets>("api/facets", { graph: asked.graph, nodes }, signal) : null;
+    const whole = wholeOf(asked, result),
+      counted = whole ? post<Facets>("api/facets", whole, signal) : null;
     const [, facets] = await Promise.all([this.picture.draw(hits, hits.length ? this.steps.named : [], signal), counted]);
     if (this.asked !== asked) return;
     if (facets) this.facets.show(facets, this.filters);
@@ -424,8 +436,17 @@ export class App {
     byId("nothing").textContent = say(isWhole(this.graph) ? "nothing" : "nothingSoFar");
     byId("nothing").hidden = hits.length > 0 || result.answer !== null;
     this.acts.show(turn);
+    this.all.show(turn);
+    this.turn = turn;
     byId("spent").replaceChildren(el("p", {}, spentOn(result)), ...result.notes.map((note) => el("p", {}, note)));
     this.showEarlier();
+  }
+
+  /** Add answers behind those that are listed; the picture stays with the first. */
+  private addHits(hits: Hit[]): void {
+    for (const hit of hits) this.cards.add(hit);
+    byId("found").textContent = say("found", { n: this.cards.all.length });
+    if (this.turn) this.answer.listed(this.turn.result, this.cards.all);
   }
 
   // ------------------------------------------------------------------------------------------------- looking at nodes

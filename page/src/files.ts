@@ -1,8 +1,7 @@
-/** What a person takes along: hits as CSV, the picture as SVG or PNG. */
+/** What a person takes along: a file of the server, the picture as SVG or PNG. */
 
 import { el, plain } from "./dom";
 import type { Shapes } from "./drawing";
-import type { Hit } from "./records";
 
 const SVG = "http://www.w3.org/2000/svg";
 const PNG_SCALE = 2;
@@ -23,33 +22,6 @@ export const fileName = (question: string, ending: string): string =>
       .replace(/^-+|-+$/g, "")
       .slice(0, 60) || "orienteer"
   }.${ending}`;
-
-/** Return hits as CSV (RFC 4180, with the mark by which spreadsheets know UTF-8). */
-export function csv(hits: readonly Hit[]): Blob {
-  const rows = hits.map((hit, place) => [
-    place + 1,
-    hit.id,
-    hit.type,
-    hit.name,
-    hit.complete,
-    hit.score,
-    hit.why,
-    hit.text,
-    hit.source?.file ?? "",
-    hit.source?.line ?? "",
-    hit.source?.page ?? "",
-  ]);
-  const all = [["place", "id", "type", "name", "complete", "score", "why", "text", "file", "line", "page"], ...rows];
-  return new Blob(["\ufeff" + all.map((row) => row.map(cell).join(",") + "\r\n").join("")], {
-    type: "text/csv;charset=utf-8",
-  });
-}
-
-/** Return a cell. A text that a spreadsheet would run as a formula has an apostrophe before it. */
-function cell(value: string | number | boolean): string {
-  const text = typeof value === "string" ? plain(value).replace(/^(?=[=+\-@\t\r])/, "'") : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
 
 function shape(name: string, values: Record<string, string | number>, text = ""): SVGElement {
   const made = document.createElementNS(SVG, name);

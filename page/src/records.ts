@@ -1,3 +1,5 @@
+import type { Bin } from "./charts";
+
 /** What the server sends: the records of `orienteer.records` and `orienteer.serve.views.records`, as far as the page reads them. */
 
 export type Edge = { source: string; type: string; target: string };
@@ -52,6 +54,8 @@ export type Result = {
   question: string;
   method: string;
   hits?: Hit[];
+  total?: number | null; // results of before they had it are kept by browsers, as with the next
+  table?: { columns: [string, string]; rows: [unknown, number][]; total: number; readings: string[] } | null;
   answer: string | null;
   long_answer: string | null;
   answer_kind: string | null;
@@ -95,10 +99,20 @@ export type NodePage = {
   notes: string[];
 };
 export type Group = { value: unknown; count: number };
-export type Facets = {
+export type Facet = {
+  name: string;
+  kind: "text" | "number" | "date" | "edge";
+  groups: (Group & { reading: string | null })[];
+  distinct: number;
+  missing: number;
+  bins: Bin[];
+};
+export type Facets = { total: number; types: Group[]; properties: Facet[]; edges: Facet[] };
+export type Answers = {
   total: number;
-  types: Group[];
-  properties: { name: string; groups: Group[]; distinct: number; missing: number }[];
+  columns: { name: string; kind: "own" | "property" | "edge" }[];
+  rows: unknown[][];
+  ids: string[];
 };
 export type Listing = { total: number; hits: { id: string; type: string; name: string }[] };
 export type SchemaEdge = { source: string; type: string; target: string; count: number };

@@ -124,7 +124,7 @@ class Anchor:
             table=exact.table,
             reading=exact.reading,
             refusal=exact.refusal,
-            total=exact.reading.total,
+            total=None if exact.rows is None else len(exact.rows),
             trajectories=(
                 *calls,
                 trajectory.model_copy(
