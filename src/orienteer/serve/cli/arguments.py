@@ -39,7 +39,7 @@ _NAMED = 3  # files that a warning names
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Form = Annotated[
     Literal["table", "csv", "md", "json"] | None,
-    typer.Option("--format", metavar="table|csv|md|json", help="Print the result as rows, or as JSON."),
+    typer.Option("--format", metavar="FORM", help="Print the result as table, csv or md; or as json."),
 ]
 PagerFlag = Annotated[bool, typer.Option("--no-pager", help="Do not show a long result in a pager.")]
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")]
