@@ -51,6 +51,8 @@ README = (DOCS.parent / "README.md").read_text(encoding="utf-8")
 COMMON = {"--json", "--quiet", "-q", "--verbose", "-v", "--help", "-h"}
 OF_SOURCES = {"--yes", "-y", "--include", "--exclude"}
 """What commands have that make a graph of the sources that they are given."""
+OF_ROWS = {"--format", "--no-pager"}
+"""What commands have whose result has rows."""
 OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*(?![\w-])")
 
 
@@ -103,7 +105,10 @@ def takes_sources(command) -> bool:
 def test_command_has_its_options(name):
     shown = set(OPTION.findall(" ".join(re.findall(r"`([^`]+)`", section(f"### `orienteer {name}`")))))
     of_sources = OF_SOURCES if takes_sources(COMMANDS[name]) else set()
-    there = options_shown(COMMANDS[name]) - COMMON - of_sources
+    of_rows = OF_ROWS if OF_ROWS <= options_shown(COMMANDS[name]) else set()
+    everywhere = section("## Everywhere")
+    assert not of_rows or f"`{name}`" in everywhere, f"docs/interface.md does not say that {name} has rows"
+    there = options_shown(COMMANDS[name]) - COMMON - of_sources - of_rows
     assert there <= shown, f"{name} has options that docs/interface.md does not name"
     assert shown - COMMON <= there, f"docs/interface.md promises options that {name} has not"
 

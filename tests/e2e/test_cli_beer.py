@@ -88,7 +88,7 @@ def test_a_question_needs_no_option_and_says_in_one_line_what_the_folder_is(beer
     assert "dropped 1 unresolved" in lines[0]
     assert lines[0].endswith(" (orienteer info beer)")
     found = cli("search", "beer", "brewery", "--where", "country=Czechia", "--json")
-    assert found.code == 0
+    assert found.code == 1
 
 
 def test_what_is_left_out_and_read_as_empty_is_told(beer, cli):

@@ -1,19 +1,11 @@
 """`orienteer chat`: at a terminal of the standard library's, and line by line."""
 
-import contextlib
-import fcntl
 import importlib.util
 import io
 import json
-import os
-import pty
 import re
-import select
 import stat
-import struct
-import subprocess
 import sys
-import termios
 import threading
 import time
 from pathlib import Path
@@ -21,19 +13,11 @@ from pathlib import Path
 import pytest
 
 from fakes import Answer, FakeServer
+from fakes.terminal import SECONDS, Terminal
 from orienteer import Edge, Graph, Node
 from orienteer.ingest import demo_records
 
-ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[()][A-Z0-9]|[=>])")
-WHERE = "\x1b[6n"  # asks a terminal where its cursor stands
 READY = "Ctrl-D leaves"  # ends the line beneath a prompt
-SECONDS = 60.0  # for a line to come: the machine is shared
-LAUNCH = """
-import fcntl, os, sys, termios
-os.setsid()
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
 at_a_terminal = pytest.mark.skipif(
     importlib.util.find_spec("prompt_toolkit") is None, reason="needs the extra chat: pip install 'orienteer[chat]'"
 )
@@ -54,61 +38,6 @@ def talk(cli, languages, monkeypatch):
         return cli("chat", folder, *options)
 
     return run
-
-
-class Terminal:
-    """A process at a terminal of its own: what it writes is read as a person does."""
-
-    def __init__(self, *arguments, **environment):
-        self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
-        command = [sys.executable, "-c", LAUNCH, sys.executable, "-m", "orienteer", *arguments]
-        variables = {"TERM": "xterm", **os.environ, **environment}
-        self.process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=variables)
-        os.close(slave)
-        self.raw = ""
-        self._seen = 0
-
-    def type(self, text):
-        os.write(self._master, text.encode())
-
-    def wait(self, text):
-        """Wait until a text comes after what was waited for before; return all that came until its end."""
-        ends = time.monotonic() + SECONDS
-        while (at := self.shown.find(text, self._seen)) < 0:
-            assert time.monotonic() < ends, f"{text!r} did not come:\n{self.shown[self._seen :]}"
-            self._read(0.1)
-        came, self._seen = self.shown[self._seen : at + len(text)], at + len(text)
-        return came
-
-    @property
-    def shown(self):
-        return ESCAPES.sub("", self.raw).replace("\r", "")
-
-    def end(self):
-        """Return the exit code once the process has ended."""
-        ends = time.monotonic() + SECONDS
-        while self.process.poll() is None:
-            assert time.monotonic() < ends, f"it did not end:\n{self.shown[self._seen :]}"
-            self._read(0.1)
-        self._read(0.0)
-        return self.process.returncode
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        os.close(self._master)
-
-    def _read(self, seconds):
-        poll = select.poll()  # `select` takes no descriptor above 1,023, and other tests hold many open
-        poll.register(self._master, select.POLLIN)
-        if poll.poll(1_000 * seconds):
-            with contextlib.suppress(OSError):  # the other end is closed
-                came = os.read(self._master, 65536).decode(errors="replace")
-                self.raw += came
-                for _ in range(came.count(WHERE)):
-                    self.type("\x1b[20;1R")
 
 
 @pytest.fixture
@@ -140,7 +69,7 @@ def test_a_line_is_a_question(talk):
 def test_without_a_model_a_follow_up_is_taken_as_it_is_and_said_once(talk):
     ran = talk("Who designed Go?", "And Ruby?", "And Rust?")
     assert ran.err.count("asked as it stands: without a model") == 1
-    assert ran.err.count("no model is configured") == 1
+    assert "no model is configured" not in ran.err
 
 
 def test_a_number_is_a_hit_of_the_last_answer(talk):
@@ -385,12 +314,12 @@ def test_words_that_are_read_otherwise_are_put_right_just_before_the_answer(term
     (home / "orienteer.toml").write_text('method = "bm25"\n', encoding="utf-8")
     with FakeServer(lambda body, before: Answer(content="".join(words), parts=words)) as server:
         run = terminal("ask", "languages", "Ruby?", "--model", "fake", "--base-url", server.url)
-        shown = run.wait("1. ")
+        run.wait("1. ")
         assert run.end() == 0
-    lines = [line.strip() for line in shown.splitlines() if line.strip()]
+    lines = [line.strip() for line in run.shown.splitlines() if line.strip()]
     told = lines.index("note: the words above are not the answer as it was read, which is this:")
     assert lines[told + 1] == "three."
-    assert lines.index("note: the answer cites no hit") < told
+    assert lines.index("note: the answer cites no hit") > told
 
 
 @at_a_terminal

@@ -274,7 +274,7 @@ def test_a_dead_model_leaves_the_questions_plain(library, generated):
 def test_the_command_writes_a_file_and_says_what_it_did(library, generated, tmp_path, capsys):
     target = tmp_path / "q.jsonl"
     questions_command(
-        CommandOutput(as_json=True), library.path, target, count=60, random_seed=7, budget=TotalBudgetFlags()
+        CommandOutput(form="json"), library.path, target, count=60, random_seed=7, budget=TotalBudgetFlags()
     )
     captured = capsys.readouterr()
     summary = json.loads(captured.out)
@@ -307,7 +307,7 @@ def test_the_command_writes_to_standard_output(library, generated, capsys):
     assert captured.out == escape_json(questions_as_lines(generated.items))
     assert captured.err == ""
     with pytest.raises(UsageError, match="-o"):
-        questions_command(CommandOutput(as_json=True), library.path, Path("-"), budget=TotalBudgetFlags())
+        questions_command(CommandOutput(form="json"), library.path, Path("-"), budget=TotalBudgetFlags())
 
 
 def test_the_command_says_that_there_are_fewer(library, tmp_path, capsys):

@@ -96,13 +96,10 @@ class NodeTable:
         return list(zip(*(self._cells(column, rows) for column in self.columns), strict=True))
 
     def csv(self) -> Iterator[str]:
-        """Yield all rows as CSV (RFC 4180), the header first, some rows at a time.
-
-        A text that a spreadsheet would run as a formula has an apostrophe before it.
-        """
-        yield _lines([[column.name for column in self.columns]])
+        """Yield all rows as `csv_lines` writes them, the header first, some rows at a time."""
+        yield csv_lines([[column.name for column in self.columns]])
         for begin in range(0, len(self.rows), _PART):
-            yield _lines(self.values(begin, _PART))
+            yield csv_lines(self.values(begin, _PART))
 
     def json(self) -> Iterator[str]:
         """Yield all rows as a JSON list of objects, some rows at a time."""
@@ -167,7 +164,8 @@ def _neighbours(arrays: GraphArrays, rows: Rows) -> Iterator[Column]:
             yield Column(f"<- {label}" if kind & 1 else label, "edge", edge, kind, having, others)
 
 
-def _lines(rows: Iterable[Sequence[Any]]) -> str:  # Any: JSON
+def csv_lines(rows: Iterable[Sequence[Any]]) -> str:  # Any: JSON
+    """Return rows as CSV (RFC 4180). A text that a spreadsheet would run as a formula has an apostrophe before it."""
     out = io.StringIO()
     csv.writer(out).writerows([map(_cell, row) for row in rows])
     return out.getvalue()

@@ -388,7 +388,7 @@ def method_of(name: str) -> MethodCard:
     if first in names:
         flags = " ".join(f"--set {option}" for option in options.split())
         hint = f" Options are given by --set: --method {first} {flags}."
-    raise BadOption(f"There is no method {name!r}.{hint} There are: {AUTO}, {', '.join(names)}.")
+    raise BadOption(f"There is no method {name!r}.{hint} orienteer methods --all lists them.")
 
 
 def over(method: MethodCard, inner: MethodCard) -> MethodCard:

@@ -340,8 +340,11 @@ class _ReadingLine:
         while True:
             name = self._tokens.peek().text[1:-1]
             self._tokens.take()
-            called = arrays.candidates(name)
-            kept = [row for row in called if not types or int(arrays.node_types[row]) in types]
+            called, own = arrays.candidates(name), types
+            if self._tokens.takes("("):
+                own = self._kinds() or types
+                self._tokens.needs(")", "`)` stands behind the kind of a name")
+            kept = [row for row in called if not own or int(arrays.node_types[row]) in own]
             if not called:
                 arrays.row(name)  # raises with near names
             if not kept and not self._is_claim:

@@ -6,7 +6,7 @@ list compound that -treats-> disease "migraine" and not -causes-> (side effect "
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import count
@@ -34,6 +34,7 @@ from orienteer.text.sentences import single_spaced
 
 _WORDS = {"list": "", "count": "count ", "test": "whether any "}
 _CLAIMS = {"every": "whether every", "majority": "whether most", "share": "share of"}
+_KIND = re.compile(r"""[^"()|<>=!]+""")
 _BARE = re.compile(r"[^\W\d]\w*")
 
 
@@ -78,7 +79,7 @@ class QueryWording:
         elif named is None:
             parts.append("anything")
         if named is not None:
-            parts.append(self._names(named.rows))
+            parts.append(self._names(named.rows, nodes.types))
         rest = [self.condition(condition) for condition in nodes.conditions if condition is not named]
         if rest:
             parts.append("that " + " and ".join(rest))
@@ -121,13 +122,17 @@ class QueryWording:
         is_plain = nodes.best is None and all(isinstance(c, Among) and not c.negated for c in nodes.conditions)
         return text if is_plain else f"({text})"
 
-    def _names(self, rows: Sequence[int]) -> str:
-        """Return names, ids where a name is not theirs alone, or has the sign that ends it."""
+    def _names(self, rows: Sequence[int], types: Collection[int] = ()) -> str:
+        """Return names among nodes of some types, with the type where that tells namesakes apart, else ids."""
         texts: dict[str, None] = {}
         for row in rows:
-            name = self._arrays.names[row]
-            is_told = '"' not in name and set(self._arrays.candidates(name)) <= set(rows)
-            texts[f'"{single_spaced(name if is_told else self._arrays.ids[row])}"'] = None
+            name, own = self._arrays.names[row], int(self._arrays.node_types[row])
+            others = {int(self._arrays.node_types[one]) for one in self._arrays.candidates(name) if one not in rows}
+            others = others & {*types} if own in types else others
+            kind = self.graph.schema.label(self._arrays.types.nodes[own])
+            if '"' in name or own in others or (others and not _KIND.fullmatch(kind)):
+                name, others = self._arrays.ids[row], set()
+            texts[f'"{single_spaced(name)}"{f" ({kind})" if others else ""}'] = None
         return " or ".join(texts)
 
     def condition(self, condition: Condition) -> str:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from rich.console import Console
 from rich.text import Text
 
 from orienteer.agents.events import Event, RunningQuestion
@@ -30,6 +29,8 @@ from orienteer.serve.views import pages
 from orienteer.serve.views.records import SentWords
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from orienteer.graph.store import Graph
     from orienteer.records import Result
     from orienteer.settings import Settings
@@ -54,45 +55,34 @@ class Screen(Output):
         """`out` has the flags of the command."""
         super().__init__(quiet=out.quiet, verbosity=out.verbosity)
         self.has_terminal = has_terminal
-        self._console = Console(file=sys.stdout, highlight=False, markup=False) if has_terminal else None
-
-    def note(self, text: str) -> None:
-        """Print a note: at a terminal among the other lines, else on standard error."""
-        if self._console is None:
-            super().note(text)
-        elif not self.quiet:
-            self._print_styled(self._console, text, "dim")
+        self._terminal = super()._console(sys.stdout) if has_terminal else None
 
     def error(self, text: str) -> None:
         """Print an error like other commands."""
         line = f"error: {' '.join(clean(text).split())}"
-        if self._console is None:
+        if self.has_terminal:
+            self.print(line, "red")
+        else:
             super().done()
             sys.stderr.write(f"{line}\n")
-        else:
-            self._print_styled(self._console, line, "red")
 
     def clear(self) -> None:
         """Clear the terminal, if it is one."""
-        if self._console is not None:
-            self._console.clear()
+        if self._terminal is not None:
+            self._terminal.clear()
 
     @contextmanager
     def status(self, words: str) -> Iterator[StatusLine]:
         """Show at a terminal that something runs; other output appears above it."""
-        if self._console is None or self.quiet:
+        if self._terminal is None or self.quiet:
             yield StatusLine(lambda words: None, lambda: None)
             return
-        with self._console.status(Text(clean(words)), spinner_style=self._style(self._console, "cyan")) as status:
+        with self._terminal.status(Text(clean(words)), spinner_style="cyan") as status:
             yield StatusLine(lambda words: status.update(Text(clean(words))), status.stop)
 
-    def _print_styled(self, console: Console, text: str, style: str) -> None:
-        self._wipe()
-        console.print(Text(clean(text), style=self._style(console, style)), soft_wrap=True)
-
-    @staticmethod
-    def _style(console: Console, style: str) -> str:
-        return "none" if console.no_color else style
+    def _console(self, stream: TextIO) -> Console:
+        """Return the terminal whose last line shows the status: all else appears above it."""
+        return self._terminal or super()._console(stream)
 
 
 # The reason for a hit, as a tree of the edges from it to the nodes of the question.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,18 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orienteer.display import counted
-from orienteer.serve.cli.output import Output
+from orienteer.serve.cli.output import Output, Rows, value_cell
 from orienteer.serve.views import records
-from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, SentWords
+from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, Grouping, Listing, SentWords
+from orienteer.text.sentences import value_text
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event
     from orienteer.cypher.names import RowProof
     from orienteer.graph.store import Graph
     from orienteer.records import Ranked, Result, Schema, Source
+    from orienteer.retriever import Retriever
     from orienteer.serve.views.records import GraphInfo, NeighborsPage, NodePage
 
 
+_NO_MODEL = "no model is configured"
 _REMARK = 160  # characters of a model's words in a turn without a call
 # Characters of the arguments of a call: a model may write megabytes.
 _ARGUMENTS = 2_000
@@ -63,10 +67,12 @@ def retries_shown(out: Output) -> Iterator[None]:
         logger.propagate = propagates
 
 
-def print_outcome(out: Output, graph: Graph, result: Result, words: SentWords | None = None) -> None:
-    """Print a result, unless as JSON, with its notes and costs. Raises the error that ended it early, if any.
+def print_outcome(
+    out: Output, graph: Graph, result: Result, words: SentWords | None = None, *, most: int | None = None
+) -> None:
+    """Print a result, unless in another form, then its notes and costs. Raises the error that ended it early, if any.
 
-    `words` of the answer that are printed already are not printed again.
+    `words` of the answer that are printed already are not printed again. Of the hits at most `most` are printed.
     """
     from orienteer.retriever import failure
 
@@ -75,19 +81,23 @@ def print_outcome(out: Output, graph: Graph, result: Result, words: SentWords | 
         out.words(rest)
     error = failure(result)
     if error is None or result.hits:
-        refused = result.refusal.text if result.refusal is not None and not out.as_json else None
-        for note in result.notes:
-            if note == result.meeting and not out.as_json:
-                # This note is printed in place of the answer.
-                continue
-            if (error is None or str(error) not in note) and (refused is None or refused not in note):
-                out.note(f"note: {note}")
-        out.note(result.spent)
         # The printed words cannot be withdrawn.
         if words and rest is None:
             out.note(f"note: {NO_ANSWER if result.answer is None else PUT_RIGHT}")
-        if not out.as_json:
-            print_result(out, graph, result, has_answer=rest is None)
+        if not out.form:
+            shown = result.model_copy(update={"hits": result.hits[:most]})
+            print_result(out, graph, shown, has_answer=rest is None)
+            if more := len(result.hits) - len(shown.hits):
+                out.note(f"{more} more: -k {len(result.hits)} prints them")
+        if sys.stdout.isatty():
+            out.print()
+        refused = result.refusal.text if result.refusal is not None and not out.form else None
+        for note in result.notes:
+            # These are said in place of the answer, and by the name of the method.
+            is_said = note == result.meeting and not out.form or note.startswith(_NO_MODEL) and not out.verbosity
+            if not is_said and (error is None or str(error) not in note) and (refused is None or refused not in note):
+                out.note(f"note: {note}")
+        out.note(result.spent)
     if error is not None:
         raise error
 
@@ -132,48 +142,68 @@ def _compact(arguments: str) -> str:
 # Results as text for people.
 
 
-_LONG = 100  # characters of a snippet in a table
+_SNIPPET_LINES = 2  # of a terminal
 _ALIKE = 3  # passages that say nearly the same, by their ids
 _SCHEMA_HEADER = ("label", "also called", "count")
 
 
-def shortened(text: str) -> str:
-    """Return a text as a cell of a table."""
-    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
-
-
 def print_hits(out: Output, graph: Graph, hits: Sequence[Ranked]) -> None:
-    """Print a ranking as a table; for documents, a block for each passage."""
+    """Print a ranking: on a terminal, and for documents, a block for each hit; elsewhere a table."""
     if not hits:
         out.print("no hits")
-        return
-    rows = []
-    for rank, hit in enumerate(hits, 1):
-        if graph.arrays.is_made_of_documents:
+    elif sys.stdout.isatty() or graph.arrays.is_made_of_documents:
+        for rank, hit in enumerate(hits, 1):
             if rank > 1:
                 out.print()
             print_hit(out, graph, rank, hit)
-            continue
-        votes = counted(hit.votes, "vote") if hit.votes is not None else ""
-        why = " | ".join(filter(None, (votes, hit.why, shortened(" ".join(hit.text.split())))))
-        rows.append([str(rank), hit.name, hit.type, hit.id, why])
-    if rows:
+    else:
+        rows = []
+        for rank, hit in enumerate(hits, 1):
+            votes = counted(hit.votes, "vote") if hit.votes is not None else ""
+            why = " | ".join(filter(None, (votes, hit.why, " ".join(hit.text.split()))))
+            rows.append([str(rank), hit.name, hit.type, hit.id, why])
         out.table(rows, header=("rank", "name", "type", "id", "why"))
+
+
+def hit_rows(graph: Graph, hits: Iterable[Ranked]) -> Rows:
+    """Return hits as rows; `complete` says which of them answer a question."""
+    header = ["place", "id", "type", "name", "complete", "score", "why", "text", "source"]
+    rows = [
+        [place, hit.id, hit.type, hit.name, hit.complete, hit.score, hit.why, hit.text, place_of(graph, hit.source)]
+        for place, hit in enumerate(hits, 1)
+    ]
+    return header, rows
+
+
+def result_rows(
+    retriever: Retriever, result: Result, k: int | None, *, node_types: Sequence[str], where: Sequence[str]
+) -> Rows:
+    """Return an answer as rows: all nodes of a set, or `k` of them; the numbers of groups; else the answer or hits."""
+    reading, graph = result.reading, retriever.graph
+    if result.table is not None:
+        return result.table.columns, result.table.rows
+    if result.answer is not None and result.answer_kind not in ("entity", "set"):
+        quoted = [(cited.quote, place_of(graph, cited.source)) for cited in result.citations if cited.quote]
+        return ("answer", "source"), quoted or [(result.answer, None)]
+    if not result.total or reading is None or reading.text is None:
+        return hit_rows(graph, result.hits)
+    table = retriever.answers(result.question, reading=reading.text, node_types=node_types, where=where)
+    return [column.name for column in table.columns], table.values(result.offset, k)
 
 
 def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool = True) -> None:
     """Print the reading line, the answer unless `has_answer` is False, and the hits, complete matches first."""
     reading, refusal = result.reading, result.refusal
     if (read := records.read_as(result)) is not None:
-        out.print(read)
+        out.print(read, "cyan" if reading is not None and reading.text is not None else "yellow")
     if result.answer_kind == "quotation":
-        out.print(f"“{result.answer}”")
+        out.print(f"“{result.answer}”", "bold")
     elif has_answer and (answers := records.answers_of(result, larger_k="-k ")):
-        out.print("\n\n".join(answers))
+        out.print("\n\n".join(answers), "bold")
     _print_quoted(out, graph, result)
     if reading is not None and out.verbosity and reading.cypher is not None:
         out.print(f"in Cypher: {reading.cypher}")
-    if not result.hits:
+    if not result.hits and not result.total:
         out.print("no hits")
     lines = records.lines_between(result)
     says_more = reading is not None or result.answer is not None or refusal is not None
@@ -181,7 +211,7 @@ def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool 
         if says_more or place > 1:
             out.print()
         if line := lines.get(place):
-            out.print(f"{line}\n")
+            out.print(f"{line}\n", "dim")
         print_hit(out, graph, place, hit)
 
 
@@ -200,22 +230,22 @@ def print_hit(out: Output, graph: Graph, place: int, hit: Ranked) -> None:
     For a passage: its source, its text with the matching words marked, and its reason.
     """
     votes = f"  {counted(hit.votes, 'vote')}" if hit.votes is not None else ""
-    out.print(f"{place}. {hit.name} ({hit.type})  {hit.id}{votes}")
-    if hit.span is not None:
-        if where := place_of(graph, hit.source):
-            out.print(f"   {where}")
-        out.marked(hit.text, hit.marks, indent=3)
+    at = len(f"{place}. ")
+    out.print(f"{place}. {hit.name} ({hit.type})  {hit.id}{votes}", "dim", marks=[(at, at + len(hit.name))])
+    if hit.span is None:
         if hit.why:
-            out.print(f"   why: {hit.why}")
-        if hit.alike:
-            out.print(
-                f"   and {len(hit.alike):,} like it: {', '.join(hit.alike[:_ALIKE])}{', …' * (len(hit.alike) > _ALIKE)}"
-            )
+            out.print(hit.why, indent=3)
+        if text := " ".join(hit.text.split()):
+            out.print(text, "dim", indent=3, lines=0 if out.verbosity else _SNIPPET_LINES)
         return
-    text = " ".join(hit.text.split())
-    for line in (hit.why, text if out.verbosity else shortened(text)):
-        if line:
-            out.print(f"   {line}")
+    if where := place_of(graph, hit.source):
+        out.print(f"   {where}", "cyan")
+    out.print(hit.text, marks=hit.marks, indent=3)
+    if hit.why:
+        out.print(f"why: {hit.why}", "dim", indent=3)
+    if hit.alike:
+        more = ", …" * (len(hit.alike) > _ALIKE)
+        out.print(f"   and {len(hit.alike):,} like it: {', '.join(hit.alike[:_ALIKE])}{more}", "dim")
 
 
 def place_of(graph: Graph, source: Source | None) -> str:
@@ -253,6 +283,33 @@ def print_neighbors(out: Output, graph: Graph, page: NeighborsPage) -> None:
     print_hits(out, graph, page.hits)
 
 
+def print_listing(out: Output, page: Listing | Grouping, field: str) -> None:
+    """Print nodes or groups, with their number; `field` is that of the order or of the groups."""
+    if isinstance(page, Grouping):
+        out.print(f"{counted(page.total, 'node')}, {counted(page.distinct, 'group')}")
+        header: tuple[str, ...] = (field, "count")
+        cells = [["(none)" if one.value is None else value_text(one.value), f"{one.count:,}"] for one in page.groups]
+    else:
+        out.print(counted(page.total, "node"))
+        header, cells = ("name", "type", "id", "properties"), []
+        for node in page.hits:
+            # The property of the order comes first.
+            names = sorted(node.properties, key=lambda name: name.casefold() != field.casefold())
+            properties = "; ".join(f"{name}={value_text(node.properties[name])}" for name in names)
+            cells.append([node.name, node.type, node.id, properties])
+    if cells:
+        out.table(cells, header=header, cuts_last=isinstance(page, Listing))
+
+
+def listing_rows(page: Listing | Grouping, field: str) -> Rows:
+    """Return nodes with a column for each property, or groups with their sizes."""
+    if isinstance(page, Grouping):
+        return (field, "count"), [(group.value, group.count) for group in page.groups]
+    names = dict.fromkeys(name for node in page.hits for name in node.properties)
+    header = ("id", "type", "name", *names)
+    return header, [(node.id, node.type, node.name, *map(node.properties.get, names)) for node in page.hits]
+
+
 def print_schema(out: Output, schema: Schema) -> None:
     """Print the types of a graph, most frequent first."""
 
@@ -271,7 +328,7 @@ def print_schema(out: Output, schema: Schema) -> None:
     out.table(rows, header=("edges", *_SCHEMA_HEADER))
 
 
-def print_info(out: Output, info: GraphInfo, *, sources: Iterable[Path]) -> None:
+def print_info(out: Output, info: GraphInfo, schema: Schema, *, sources: Iterable[Path]) -> None:
     """Print the facts about a graph, and the paths of its sources."""
     rows = [["nodes", f"{info.nodes:,}"], ["edges", f"{info.edges:,}"], ["bytes", f"{info.bytes:,}"]]
     rows += [["format", str(info.format)], ["indexes", ", ".join(info.indexes)]]
@@ -286,7 +343,10 @@ def print_info(out: Output, info: GraphInfo, *, sources: Iterable[Path]) -> None
         out.print()
         out.print(title)
         counts = sorted(sizes.items(), key=lambda item: -item[1])
-        out.table([[f"  {name}", f"{count:,}"] for name, count in counts])
+        labels = {name: label if (label := schema.label(name)) != name else "" for name in sizes}
+        out.table(
+            [[f"  {name}", labels[name], f"{count:,}"][:: 1 if any(labels.values()) else 2] for name, count in counts]
+        )
     if info.dropped:
         out.print()
         out.print("rows of the sources that are not in the graph")
@@ -310,15 +370,6 @@ def option_table(out: Output, schema: Mapping[str, Any]) -> None:
         for name, option in schema["properties"].items()
     ]
     out.table(rows, header=("option", "value", "default", "meaning")) if rows else out.print("It has no options.")
-
-
-def value_cell(value: object) -> str:
-    """Return a value as text; a node as `name (id)`, an edge as `source -type-> target`."""
-    if isinstance(value, dict) and {"id", "type", "name"} <= set(value):
-        return f"{value['name']} ({value['id']})"
-    if isinstance(value, dict) and {"source", "type", "target"} <= set(value):
-        return f"{value['source']} -{value['type']}-> {value['target']}"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def print_proof(out: Output, number: int, proof: RowProof | None) -> None:

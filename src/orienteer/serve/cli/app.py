@@ -196,6 +196,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         command = context.command_path if context is not None else "orienteer"
         message = error.format_message().replace("Value error, ", "")
         message = _with_value(message, error.__cause__)
+        if message.startswith("Got unexpected extra argument") and command.endswith((" ask", " search")):
+            message = f"Put all words in quotes: {command} DIR 'your words'"
         end = "" if message.endswith((".", "?")) else "."
         return _fail(f"{message}{end} See: {command} --help", 2)
     if code == INTERRUPTED and arguments is None:

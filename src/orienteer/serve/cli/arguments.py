@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import logging
 import sys
 import time
@@ -11,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast, get_type_hints
 
 import typer
 
 from orienteer.addresses import Address, address_in
 from orienteer.display import counted
 from orienteer.errors import BadInput, Error, UsageError
-from orienteer.serve.cli.output import DISK_ERRORS, Output, drop_output
+from orienteer.serve.cli.output import DISK_ERRORS, Output, Tabular, drop_output
 
 if TYPE_CHECKING:
     from orienteer.executors import Executor
@@ -36,6 +37,11 @@ _LOOK_SECONDS = 2.0  # between two looks at the files that are watched
 _NAMED = 3  # files that a warning names
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Form = Annotated[
+    Literal["table", "csv", "md", "json"] | None,
+    typer.Option("--format", metavar="FORM", help="Print the result as table, csv or md; or as json."),
+]
+PagerFlag = Annotated[bool, typer.Option("--no-pager", help="Do not show a long result in a pager.")]
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")]
 VerboseFlag = Annotated[
     int, typer.Option("--verbose", "-v", count=True, show_default=False, help="Log more; twice, also tracebacks.")
@@ -154,29 +160,41 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     }
     flags = [parameter for name, parameter in parameters.items() if name not in groups]
     flags += [flag for group in groups.values() for flag in _flags(group)]
+    is_tabular = signature.parameters["out"].annotation == Tabular
     reads_sources = not parameters.keys().isdisjoint(("directory", "directories"))
+    own: list[tuple[str, object, object]] = []
     if reads_sources:
-        flags += [inspect.Parameter("yes", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=YesFlag)]
-        for name, annotation in (("include", Include), ("exclude", Exclude)):
-            flags += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)]
+        own += [("yes", False, YesFlag), ("include", None, Include), ("exclude", None, Exclude)]
+    own += [("as_json", False, JsonFlag), ("quiet", False, QuietFlag), ("verbosity", 0, VerboseFlag)]
+    if is_tabular:
+        own += [("form", None, Form), ("no_pager", False, PagerFlag)]
     flags += [
-        inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=JsonFlag),
-        inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=QuietFlag),
-        inspect.Parameter("verbosity", inspect.Parameter.KEYWORD_ONLY, default=0, annotation=VerboseFlag),
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, default, annotation in own
     ]
 
     @functools.wraps(function)
-    def command(*, as_json: bool, quiet: bool, verbosity: int, **values: Any) -> int | None:
+    def command(**values: Any) -> int | None:
+        given = {name: values.pop(name) for name, _, _ in own}
+        verbosity, form = given["verbosity"], given.get("form") or ""
         logging.getLogger("orienteer").setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
-        assumes_yes = reads_sources and values.pop("yes")
-        out = Output(as_json=as_json, quiet=quiet, verbosity=verbosity, assumes_yes=assumes_yes)
-        if reads_sources:
-            out.include, out.exclude = (values.pop(name) or () for name in ("include", "exclude"))
+        if given["as_json"] and form not in ("", "json"):
+            raise UsageError(f"--json is short for --format json: leave it out, or --format {form}")
+        out = Output(
+            form="json" if given["as_json"] else form,
+            quiet=given["quiet"],
+            verbosity=verbosity,
+            assumes_yes=given.get("yes", False),
+            has_pager=not (given.get("no_pager", True) or values.get("watch")),
+        )
+        out.include, out.exclude = given.get("include") or (), given.get("exclude") or ()
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         try:
-            code = _run(function, out, values)
-            out.done()
+            try:
+                code = _run(function, out, values)
+            finally:
+                out.done()
         except KeyboardInterrupt:
             out.note("interrupted")
             raise
@@ -206,7 +224,8 @@ def _flags(group: type[Any]) -> list[inspect.Parameter]:  # Any: a dataclass
 def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, Any]) -> int | None:  # Any: its options
     """Return the exit code of a command. Raises `NotAGraph` for a damaged graph, `Error` for a full or failing disk."""
     try:
-        return function(out=out, **values)
+        with out.clock():
+            return function(out=out, **values)
     except Exception as error:
         # Damage shows as any error, of NumPy or of the system: files are checked only then, for it takes long.
         for graph in out.opened:
@@ -226,9 +245,16 @@ def open_graph(path: Path, out: Output) -> Graph:
     from orienteer.ingest.provenance import skipped_groups, unread_files
 
     directory, is_new = _found_graph(path, out)
+    out.doing = f"opening {directory}"
     with file_trouble("check the path and its permissions"):
         graph = Graph.open(directory, embedder=lambda name: settings().open_embedder(name))
     out.opened.append(graph)
+    out.doing = "reading the graph"
+    if is_new and path.suffix == ".json" and path.is_file():
+        try:
+            json.loads(path.read_bytes())
+        except ValueError:
+            out.note(f"warning: {path} is incomplete or invalid JSON: it was read as a text")
     manifest = graph.arrays.manifest
     groups = skipped_groups(manifest)
     if is_new and groups:
@@ -261,7 +287,9 @@ def watched(out: Output, graph: Graph) -> Iterator[None]:
     out.note(f"watching {', '.join(map(str, sources))}: Ctrl-C ends it")
     pause = _LOOK_SECONDS
     while True:
+        out.is_shared = True
         time.sleep(pause)
+        out.is_shared = False
         started = time.monotonic()
         has_changed = is_stale(read_manifest(graph.path, read_pointer(graph.path)))
         pause = max(_LOOK_SECONDS, 20 * (time.monotonic() - started))
@@ -367,8 +395,10 @@ def _confirm(out: Output, what: str) -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(f"{what}: add --yes if that is meant, or name a smaller folder")
     out.done()
+    out.is_shared = True
     if not typer.confirm(f"{what}. Go on?", err=True):
         raise UsageError("nothing was read: name a smaller folder")
+    out.is_shared = False
 
 
 def open_priced_model(name: str, base_url: str | None, workers: int | None, budget: Budget) -> LanguageModel:

@@ -14,7 +14,7 @@ from orienteer.errors import Error, UsageError
 from orienteer.files import cache_folder, make_cache_folder
 from orienteer.serve.cli import answering, arguments, background
 from orienteer.serve.cli.answering import print_outcome, retries_shown, show_event
-from orienteer.serve.cli.output import Output
+from orienteer.serve.cli.output import Output, Tabular
 from orienteer.serve.views.records import MOST_NEAREST, SentWords
 
 if TYPE_CHECKING:
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 _AUTO = "auto: documents on chunks of documents; else reader, then ark, where a model is configured; else anchor"
 _HITS, _PASSAGES = 20, 5  # hits, and passages that are printed, unless a person says how many
+_LONGEST_PATH = 60  # characters of a folder that may stand in place of a question
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption
 
 
 def ask(
-    out: Output,
+    out: Tabular,
     directory: arguments.Directory,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
     method: Annotated[
@@ -45,6 +46,7 @@ def ask(
         int | None,
         typer.Option("-k", metavar="N", min=0, help="Maximum number of hits. Default: 20; of documents 5 are printed."),
     ] = None,
+    offset: Annotated[int, typer.Option(metavar="N", min=0, help="Number of hits to skip.")] = 0,
     types: arguments.Types = None,
     where: arguments.Where = None,
     reading: Annotated[
@@ -67,8 +69,7 @@ def ask(
     from orienteer.options import pairs_of
     from orienteer.retriever import Retriever
 
-    if not question.strip():
-        raise UsageError("the question is empty: write in words what you want to know")
+    _check_question(directory, question)
     if trace is not None:
         from orienteer.agents import traces
 
@@ -82,7 +83,7 @@ def ask(
         """Answer from the current graph, rebuilt if its sources have changed."""
         graph = arguments.open_place(directory, out)
         retriever = Retriever(graph, method, budget=budget.limits(configured), settings=configured)
-        shows_words = sys.stdout.isatty() and not out.as_json and trace != arguments.STANDARD
+        shows_words = sys.stdout.isatty() and not out.form and trace != arguments.STANDARD
         start = partial(
             retriever.stream,
             question,
@@ -90,16 +91,21 @@ def ask(
             node_types=types or (),
             where=where or (),
             reading=reading,
+            offset=offset,
             has_answer=not no_answer,
             hears_parts=shows_words,
         )
         result, words = _listen(out, retriever, start, trace=trace)
-        if out.as_json:
-            out.json(result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
+        if out.form:
+            out.show(
+                result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}),
+                "",
+                lambda: answering.result_rows(retriever, result, k, node_types=types or (), where=where or ()),
+            )
         if trace == arguments.STANDARD:
             _write_trace(out, result, trace)
         try:
-            print_outcome(out, graph, _readable(out, graph, result) if k is None else result, words)
+            print_outcome(out, graph, result, words, most=_most_readable(graph, result) if k is None else None)
             _print_rules(out, result, is_asked=why)
         finally:
             # The result is shown before the trace is written, for a disk may be full.
@@ -112,29 +118,37 @@ def ask(
     graph, result = answer()
     if watch:
         _watch(out, graph, answer)
-    return int(result.is_unread)
+    return int(result.is_unread or not (k == 0 or offset or _is_found(result)))
+
+
+def _check_question(directory: Path, question: str) -> None:
+    """Raise `UsageError` for an empty question, and for one that stands before the folder."""
+    if not question.strip():
+        raise UsageError("the question is empty: write in words what you want to know")
+    if len(question) < _LONGEST_PATH and Path(question).exists() and not directory.exists():
+        raise UsageError(f"the folder comes before the question: orienteer ask {question} '{directory}'")
+
+
+def _is_found(result: Result) -> bool:
+    """Return whether there is an answer, or something that meets the question; as with grep, else the code is 1."""
+    if result.answer is not None:
+        return True
+    return result.refusal is None and bool(result.hits if result.total is None else result.total)
 
 
 def _given(flags: Mapping[str, int | None]) -> dict[str, int]:
     return {name: value for name, value in flags.items() if value is not None}
 
 
-def _readable(out: Output, graph: Graph, result: Result) -> Result:
-    """Return a result with as many hits as a person reads; a note has the number of the rest."""
-    most = len(result.hits)
+def _most_readable(graph: Graph, result: Result) -> int | None:
+    """Return how many hits a person reads, unless all."""
     if result.reading is not None:  # what meets the question only in part, or was not asked for at all
-        most = sum(hit.complete for hit in result.hits) + MOST_NEAREST
-    elif graph.arrays.is_made_of_documents:
-        most = _PASSAGES
-    more = len(result.hits) - most
-    if out.as_json or more <= 0:
-        return result
-    out.note(f"{more} more: -k {len(result.hits)} prints them")
-    return result.model_copy(update={"hits": result.hits[:most]})
+        return sum(hit.complete for hit in result.hits) + MOST_NEAREST
+    return _PASSAGES if graph.arrays.is_made_of_documents else None
 
 
 def _print_rules(out: Output, result: Result, *, is_asked: bool) -> None:
-    if is_asked and result.reading is not None and result.reading.text is not None and not out.as_json:
+    if is_asked and result.reading is not None and result.reading.text is not None and not out.form:
         out.print(f"\nread by: {'; '.join(result.reading.rules) or result.reading.by or 'a line of yours'}")
 
 

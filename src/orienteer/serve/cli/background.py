@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import ValidationError
 
-from orienteer.display import counted
+from orienteer.display import counted, format_duration
 from orienteer.graph.reserved import PASSAGES
 from orienteer.records import Record
 from orienteer.settings import Settings
@@ -41,22 +41,23 @@ def start_vectors(graph: Graph, configured: Settings) -> str | None:
     """Start building the vectors of a cached graph of documents, if missing; return a note on it, or None."""
     is_ours = graph.arrays.is_made_of_documents and graph.path.parent == configured.cache / "graphs"
     if configured.vectors == "off" or not is_ours:
-        return None
+        return running_note(configured.cache)
     count, has_some = _lacking(graph)
     so_far = "" if has_some else "compared by words: "
     if has_some and not count:
-        return None
+        return running_note(configured.cache)
     if configured.embedder != "minilm" or os.name != "posix" or not all(map(find_spec, _NEEDED)):
         return None
+    takes = format_duration(count / TEXTS_A_SECOND)
     if count > MOST_TEXTS:
-        return f"vectors of {count:,} passages would take about {_time(count)}: orienteer embed {graph.path} makes them"
+        return f"vectors of {count:,} passages would take about {takes}: orienteer embed {graph.path} makes them"
     try:
         start = VectorsProcess(graph.path, configured.cache / "locks").start(graph.arrays.manifest.generation)
     except OSError as error:
         return f"vectors are not made in the background ({error}): orienteer embed {graph.path} makes them"
     if start.is_new:
         return (
-            f"{so_far}vectors of {counted(count, 'passage')} are made in the background, about {_time(count)} "
+            f"{so_far}vectors of {counted(count, 'passage')} are made in the background, about {takes} "
             "(ORIENTEER_VECTORS=off leaves them out)"
         )
     if start.is_stopped:
@@ -64,9 +65,20 @@ def start_vectors(graph: Graph, configured: Settings) -> str | None:
     if start.began is None:
         return f"vectors could not be made: orienteer embed {graph.path} says why"
     if start.is_other:
-        return f"{so_far}vectors are made when those of another folder are done, or of this one as it was"
-    left = max(0.0, count - (time.time() - start.began) * TEXTS_A_SECOND)
-    return f"{so_far}vectors are being made, about {_time(left)} left"
+        other = running_note(configured.cache) or "those of another folder"
+        return f"{so_far}vectors are made later: {other}"
+    left = format_duration(count / TEXTS_A_SECOND - (time.time() - start.began))
+    return f"{so_far}vectors are being made, about {left} left (orienteer cache stop ends it)"
+
+
+def running_note(cache: Path) -> str | None:
+    """Return a note on the process that makes vectors now, of whatever graph, or None."""
+    state = VectorsProcess(cache, cache / "locks").running() if os.name == "posix" else None
+    if state is None:
+        return None
+    since = format_duration(time.time() - state.began)
+    name = f" of {Path(state.graph).name}" if state.graph else ""
+    return f"vectors{name} are being made in the background, since {since}: orienteer cache stop ends it"
 
 
 def seconds_left(graph: Graph, configured: Settings) -> float | None:
@@ -127,7 +139,9 @@ class VectorsProcess:
             if tries[generation] > _TRIES:
                 return _Start(is_new=False)
             tries = dict(list(tries.items())[-_REMEMBERED:])
-            state = _State(generation=generation, began=time.time(), tries=tries, stopped=state.stopped)
+            state = _State(
+                generation=generation, began=time.time(), tries=tries, graph=str(self._graph), stopped=state.stopped
+            )
             self._keep(lock, state)  # before the process: a try counts whatever becomes of it
             self._keep(lock, state.model_copy(update={"process": self._spawn(lock)}))
             return _Start(is_new=True)
@@ -160,6 +174,11 @@ class VectorsProcess:
 
     def began(self, generation: str) -> float | None:
         """Return the start of the process for this generation, in seconds since the epoch, or None."""
+        state = self.running()
+        return state.began if state is not None and state.generation == generation else None
+
+    def running(self) -> _State | None:
+        """Return the state of the process that runs now, or None."""
         import fcntl
 
         try:
@@ -171,7 +190,7 @@ class VectorsProcess:
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return state.began if state.generation == generation else None
+            return state
         finally:
             os.close(lock)
         return None
@@ -208,10 +227,7 @@ class _State(Record):
     tries: dict[str, int] = {}
     """By generation."""
     process: int = 0
+    graph: str = ""
+    """The folder of its graph."""
     stopped: tuple[str, ...] = ()
     """Generations whose process a person stopped."""
-
-
-def _time(texts: float) -> str:
-    seconds = texts / TEXTS_A_SECOND
-    return f"{seconds / 60:,.0f} min" if seconds >= 90 else f"{max(1.0, seconds):.0f} s"

@@ -13,6 +13,7 @@ from orienteer.display import counted
 from orienteer.errors import BadInput, UsageError, nearest
 from orienteer.graph.format import is_link
 from orienteer.serve.cli.arguments import file_trouble, settings
+from orienteer.serve.cli.background import VectorsProcess, running_note
 from orienteer.serve.cli.output import Output
 
 _KINDS = ("graphs", "vectors", "replies")
@@ -23,12 +24,16 @@ def info(out: Output) -> None:
     folder = settings().cache
     sizes = _sizes(folder)
     total = sum(sum(paths.values()) for paths in sizes.values())
+    running = VectorsProcess(folder, folder / "locks").running() if os.name == "posix" else None
     if out.as_json:
         facts = {kind: [{"path": str(path), "bytes": size} for path, size in sizes[kind].items()] for kind in _KINDS}
-        out.json({"path": str(folder), "bytes": total, **facts})
+        told = None if running is None else running.model_dump(include={"graph", "process", "began"})
+        out.json({"path": str(folder), "bytes": total, **facts, "running": told})
         return
     out.print(f"{folder}: {_summary(sizes)}, {counted(total, 'byte')}")
     out.table([[f"  {kind}/{path.name}", f"{size:,}"] for kind in _KINDS for path, size in sizes[kind].items()])
+    if note := running_note(folder):
+        out.print(note)
 
 
 def clear(
@@ -77,8 +82,6 @@ def clear(
 
 def stop(out: Output) -> None:
     """End the process that makes vectors in the background. It does not start again until the folder changes."""
-    from orienteer.serve.cli.background import VectorsProcess
-
     folder = settings().cache
     with file_trouble("end it by hand"):
         is_stopped = os.name == "posix" and VectorsProcess(folder, folder / "locks").stop()

@@ -34,7 +34,7 @@ def chat(
     has_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     read = _lines
     graph = open_graph(directory, out)
-    screen = Screen(out, has_terminal=has_terminal)
+    screen, out.is_shared = Screen(out, has_terminal=has_terminal), True
     talk = Chat(screen, graph, configured)
     if has_terminal:
         from orienteer.serve.chat.terminal import reader

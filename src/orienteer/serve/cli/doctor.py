@@ -112,6 +112,7 @@ def doctor(
         if graph != directory:
             out.note(f"the graph of {shown(directory)} is in the cache at {graph}")
             remedy = "make it again with orienteer cache clear"
+        out.doing = f"checking every file of {graph} against its hash"
         facts["graph"] = _examine(graph)
     out.show(facts, lambda: _print(out, facts, check, remedy=remedy))
     if check.failure is not None:

@@ -12,7 +12,7 @@ from orienteer.display import counted
 from orienteer.errors import BadOption
 from orienteer.serve.cli import answering
 from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph, open_place
-from orienteer.serve.cli.output import Output
+from orienteer.serve.cli.output import Output, Rows, Tabular, value_cell
 
 if TYPE_CHECKING:
     from orienteer.records import JsonValue
@@ -27,14 +27,14 @@ SearchMode = Annotated[
 ]
 
 
-def _show(out: Output, page: View, printed: Callable[[], None]) -> None:
-    """Print a record and its notes: as JSON, else by `printed`."""
+def _show(out: Output, page: View, printed: Callable[[], None], rows: Callable[[], Rows]) -> None:
+    """Print a record as JSON, as `rows`, or by `printed`; then its notes."""
+    out.show(page.printed(), printed, rows)
     for note in getattr(page, "notes", ()):
         out.note(f"note: {note}")
-    out.show(page.printed(), printed)
 
 
-def info(out: Output, directory: Directory) -> None:
+def info(out: Tabular, directory: Directory) -> None:
     """Describe a graph: its nodes and edges by type, its size, its sources."""
     from orienteer.ingest import bounds
     from orienteer.ingest.provenance import selection_of, skipped_groups, sources_of
@@ -44,7 +44,7 @@ def info(out: Output, directory: Directory) -> None:
     manifest, facts = graph.arrays.manifest, pages.info(graph)
 
     def printed() -> None:
-        answering.print_info(out, facts, sources=sources_of(manifest))
+        answering.print_info(out, facts, graph.schema, sources=sources_of(manifest))
         chosen = [(name, value) for name, value in selection_of(manifest) if value]
         lines = [f"{name}: {value if isinstance(value, str) else ', '.join(value)}" for name, value in chosen]
         lines += bounds.lines(skipped_groups(manifest), most=None, named=bounds.KEPT if out.verbosity else bounds.SHOWN)
@@ -53,41 +53,47 @@ def info(out: Output, directory: Directory) -> None:
         for line in lines:
             out.print(line)
 
-    _show(out, facts, printed)
+    _show(out, facts, printed, lambda: (("field", "value"), list(facts.printed().items())))
 
 
-def schema(out: Output, directory: Directory) -> None:
+def schema(out: Tabular, directory: Directory) -> None:
     """List the node types and edge types, which types each edge joins, and their labels."""
     from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
-    _show(out, pages.schema(graph), lambda: answering.print_schema(out, graph.schema))
+    page, label = pages.schema(graph), graph.schema.label
+    kinds = [("", name, "", label(name), count) for name, count in page.node_types.items()]
+    kinds += [(edge.source, edge.type, edge.target, label(edge.type), edge.count) for edge in page.edges]
+    header = ("source", "type", "target", "label", "count")
+    _show(out, page, lambda: answering.print_schema(out, graph.schema), lambda: (header, kinds))
 
 
 def search(
-    out: Output,
+    out: Tabular,
     directory: Directory,
     words: Annotated[str, typer.Argument(metavar="WORDS", help="Words to look for in names and texts.")],
     k: K = 20,
     types: Types = None,
     where: Where = None,
     mode: SearchMode = "lexical",
-) -> None:
+) -> int:
     """Rank the nodes that best match some words."""
     from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
     result = pages.search(pages.searcher(graph, mode), words, k, node_types=types, where=where, called=str(directory))
-    if out.as_json:
-        out.json(result.model_dump(mode="json", exclude={"trajectories"}))
-        return
-    answering.print_hits(out, graph, result.hits)
-    for note in result.notes:
+    out.show(
+        result.model_dump(mode="json", exclude={"trajectories"}),
+        lambda: answering.print_hits(out, graph, result.hits),
+        lambda: answering.hit_rows(graph, result.hits),
+    )
+    for note in result.notes if not out.as_json else ():
         out.note(f"note: {note}")
+    return int(not result.hits and k > 0)
 
 
 def neighbors(
-    out: Output,
+    out: Tabular,
     directory: Directory,
     node: NodeName,
     query: Annotated[
@@ -104,7 +110,7 @@ def neighbors(
     k: K = 20,
     offset: Annotated[int, typer.Option(metavar="N", min=0, help="Number of neighbours to skip.")] = 0,
     mode: SearchMode = "lexical",
-) -> None:
+) -> int:
     """List the neighbours of a node with the edges that lead to them, counted by kind."""
     from orienteer.serve.views import pages
 
@@ -121,34 +127,36 @@ def neighbors(
         offset=offset,
         mode=mode,
     )
-    _show(out, page, lambda: answering.print_neighbors(out, graph, page))
+    _show(out, page, lambda: answering.print_neighbors(out, graph, page), lambda: answering.hit_rows(graph, page.hits))
     if page.hits and page.more and not out.as_json:
         out.note(f"{page.more:,} more: --offset {offset + len(page.hits)}")
+    return int(not page.total)
 
 
 def intersect(
-    out: Output,
+    out: Tabular,
     directory: Directory,
     nodes: Annotated[list[str], typer.Argument(metavar="NODE", help="Ids, names or aliases.")],
     types: Types = None,
     k: K = 20,
-) -> None:
+) -> int:
     """List the nodes connected to all of several nodes, or to most of them, with the edges."""
     from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
     page = pages.intersect(graph, nodes, node_types=types, k=k)
-    _show(out, page, lambda: answering.print_hits(out, graph, page.hits))
+    _show(out, page, lambda: answering.print_hits(out, graph, page.hits), lambda: answering.hit_rows(graph, page.hits))
+    return int(not page.hits and k > 0)
 
 
 def paths(
-    out: Output,
+    out: Tabular,
     directory: Directory,
     a: NodeName,
     b: NodeName,
     max_length: Annotated[int, typer.Option(metavar="N", help="Maximum number of edges in a path.")] = 4,
     k: Annotated[int, typer.Option("-k", metavar="N", min=0, help="Maximum number of paths.")] = 10,
-) -> None:
+) -> int:
     """List the shortest paths between two nodes, whatever the direction of the edges."""
     from orienteer.retrieval.graph_text import edge_lines
     from orienteer.serve.views import pages
@@ -160,24 +168,35 @@ def paths(
         if not page.paths and k:
             out.print(f"no path of {counted(max_length, 'edge')} or fewer")
         for number, path in enumerate(page.paths, 1):
-            out.print(f"{number}. {' - '.join(page.names[node] for node in path.nodes)}")
+            names = " - ".join(page.names[node] for node in path.nodes)
+            out.print(f"{number}. {names}", "dim", marks=[(len(f"{number}. "), len(f"{number}. {names}"))])
             for hop in path.edges:
                 for line in edge_lines(graph, hop):
                     out.print(f"   {line}")
 
-    _show(out, page, printed)
+    def rows() -> Rows:
+        hops = [(number, *hop) for number, path in enumerate(page.paths, 1) for hop in enumerate(path.edges, 1)]
+        return ("path", "step", "source", "type", "target"), [
+            (number, step, page.names[edge.source], edge.type, page.names[edge.target])
+            for number, step, edges in hops
+            for edge in edges
+        ]
+
+    _show(out, page, printed, rows)
+    return int(not page.paths and k > 0)
 
 
-def show(out: Output, directory: Directory, node: NodeName) -> None:
+def show(out: Tabular, directory: Directory, node: NodeName) -> None:
     """Print one node in full."""
     from orienteer.serve.views import pages
 
     page = pages.node(open_graph(directory, out), node)
-    _show(out, page, lambda: answering.print_node(out, page))
+    fields = ("field", "value")
+    _show(out, page, lambda: answering.print_node(out, page), lambda: (fields, list(page.printed().items())))
 
 
 def cypher(
-    out: Output,
+    out: Tabular,
     directory: Directory,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="One read-only statement.")],
     parameters: Annotated[
@@ -210,20 +229,21 @@ def cypher(
             values[name.removeprefix("$")] = value
     view = None if label is None else View(label=label)
     table = Cypher(graph).query(query, values, limit=limit, seconds=seconds, view=view, proofs=proofs)
+
+    def printed() -> None:
+        out.table([[value_cell(value) for value in row] for row in table.rows], header=table.columns)
+        for number, proof in enumerate(table.proofs, 1):
+            answering.print_proof(out, number, proof)
+
+    out.show(table.model_dump(mode="json"), printed, lambda: (table.columns, table.rows))
     for note in table.notes:
         out.note(f"note: {note}")
-    if out.as_json:
-        out.json(table.model_dump(mode="json"))
-        return
-    out.table([[answering.value_cell(value) for value in row] for row in table.rows], header=table.columns)
-    for number, proof in enumerate(table.proofs, 1):
-        answering.print_proof(out, number, proof)
-    if table.truncated:
+    if table.truncated and not out.as_json:
         out.note(f"{len(table.rows):,} of {counted(table.total, 'row')}: raise --limit, or use SKIP and LIMIT")
 
 
 def list_nodes(
-    out: Output,
+    out: Tabular,
     directory: Directory,
     types: Types = None,
     where: Where = None,
@@ -238,11 +258,10 @@ def list_nodes(
     count: Annotated[bool, typer.Option("--count", help="Print how many there are, and list none.")] = False,
     k: K = 20,
     offset: Annotated[int, typer.Option(metavar="N", min=0, help="Number of nodes or groups to skip.")] = 0,
-) -> None:
+) -> int:
     """List, count, sort and group nodes by type and property. Those without a value come last."""
     from orienteer.serve.views import pages
     from orienteer.serve.views.records import Grouping
-    from orienteer.text.sentences import value_text
 
     page = pages.list_nodes(
         open_graph(directory, out),
@@ -254,31 +273,22 @@ def list_nodes(
         k=0 if count and group_by is None else k,
         offset=offset,
     )
-    if out.as_json:
-        out.json(page.printed())
-    elif isinstance(page, Grouping):
-        out.print(f"{counted(page.total, 'node')}, {counted(page.distinct, 'group')}")
-        rows = [["(none)" if each.value is None else value_text(each.value), f"{each.count:,}"] for each in page.groups]
-        if rows:
-            out.table(rows, header=(str(group_by), "count"))
-    elif count:
-        out.print(str(page.total))
-    else:
-        out.print(counted(page.total, "node"))
-        rows = []
-        for node in page.hits:
-            # The property of the order comes first.
-            names = sorted(node.properties, key=lambda name: name.casefold() != (sort or "").casefold())
-            properties = "; ".join(f"{name}={value_text(node.properties[name])}" for name in names)
-            rows.append([node.name, node.type, node.id, answering.shortened(properties)])
-        if rows:
-            out.table(rows, header=("name", "type", "id", "properties"))
+    if count and group_by is None:
+        out.show(page.printed(), str(page.total), lambda: (("count",), [(page.total,)]))
+        return int(not page.total)
+    _show(
+        out,
+        page,
+        lambda: answering.print_listing(out, page, str(group_by or sort or "")),
+        lambda: answering.listing_rows(page, str(group_by)),
+    )
     listed = page.groups if isinstance(page, Grouping) else page.hits
     is_missing_listed = isinstance(page, Grouping) and any(group.value is None for group in page.groups)
     if page.missing and not is_missing_listed:
         out.note(f"{page.missing:,} of them have no {group_by or sort}: they come last")
     if listed and page.more:
         out.note(f"{page.more:,} more: --offset {page.offset + len(listed)}")
+    return int(not page.total)
 
 
 COMMANDS = {

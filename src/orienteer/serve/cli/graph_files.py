@@ -134,7 +134,9 @@ class TableFlags:
 def import_(
     out: Output,
     sources: Sources = None,
-    target: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where to write the graph.")] = ...,  # type: ignore[assignment]  # typer's way to say that it is required
+    target: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Where to write the graph; required.")
+    ] = None,
     force: Force = False,
     update: Annotated[
         bool, typer.Option("--update", help="Bring the graph up to date: read only what has changed since.")
@@ -154,6 +156,9 @@ def import_(
     tables: TableFlags,
 ) -> None:
     """Make a graph from tables of nodes and edges, or from a database, and report dropped rows with the reasons."""
+    if target is None:
+        name = f"{Path((sources or ['sources'])[0]).absolute().stem}-graph"
+        raise UsageError(f"name the folder of the graph, such as -o {name}")
     if changed_by and not update:
         raise UsageError("--changed-by selects the rows that --update reads again: give both")
     if replan and not update:
@@ -256,6 +261,7 @@ def export(
     from orienteer.ingest.export import export_graph
 
     graph = open_graph(directory, out)
+    out.doing = f"writing {counted(len(graph), 'node')} as {to}"
     if target != STANDARD:
         with file_trouble("name a path that can be written with -o"):
             export_graph(graph, to, target, force=force)

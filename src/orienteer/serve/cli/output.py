@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
+import re
+import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from threading import Event, RLock, Thread
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, TypeAlias
 
 from orienteer.display import Count, clean, escape_json, format_duration, seconds_left
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from orienteer.graph.store import Graph
 
+Rows: TypeAlias = "tuple[Sequence[str], Iterable[Sequence[object]]]"
+"""A result as a table: the names of its columns, and its rows, whose values are data of JSON."""
 _WIPE = "\r\x1b[2K"
 # Seconds between two lines of progress if no line moves.
 _PROGRESS_SECONDS = 5.0
+# Seconds without any output after which a terminal shows that the command goes on.
+_SILENT_SECONDS = 2.0
+_LEAST_ROOM = 20  # characters of a column that is cut
+_STYLES = re.compile(r"\x1b\[[0-9;]*m")
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """The errors of a disk that is full, or fails."""
 
@@ -27,69 +39,118 @@ class Output:
     """The streams of a command, and how results, notes and progress are written to them."""
 
     def __init__(
-        self, *, as_json: bool = False, quiet: bool = False, verbosity: int = 0, assumes_yes: bool = False
+        self,
+        *,
+        form: str = "",
+        quiet: bool = False,
+        verbosity: int = 0,
+        assumes_yes: bool = False,
+        has_pager: bool = False,
     ) -> None:
-        self.as_json, self.quiet, self.verbosity, self.assumes_yes = as_json, quiet, verbosity, assumes_yes
+        self.form = form
+        """The form of the result: `json`, `csv`, `md` or `table`; empty for a text for people."""
+        self.quiet, self.verbosity, self.assumes_yes = quiet, verbosity, assumes_yes
         self.include: Sequence[str] = ()
         self.exclude: Sequence[str] = ()
         """Patterns of the files of a folder that the command reads, and of those that it skips."""
         self.opened: list[Graph] = []
         """The graphs that the command reads: if it fails because one of them is damaged, the error says so."""
         self.is_shared = False
-        """Whether others write to standard error meanwhile, such as the log of a server: then no line moves."""
-        self._stage, self._began, self._printed = "", 0.0, 0.0
+        """Whether others use the terminal meanwhile, as the log of a server or a prompt: then no line moves."""
+        self.doing = "working"
+        """What goes on, for a person who waits."""
+        self._stage, self._line, self._began, self._printed = "", "", 0.0, 0.0
         self._is_within_line = False
+        # The result, and the notes that follow it, until `done` shows them; None if they are written at once.
+        self._held = io.StringIO() if has_pager and sys.stdout.isatty() else None
+        self._later: list[str] = []
+        self._last, self._lock = time.monotonic(), RLock()
+
+    @property
+    def as_json(self) -> bool:
+        """Whether the result is printed as JSON."""
+        return self.form == "json"
 
     def json(self, result: Any) -> None:  # Any: JSON, records or tuples of them
         """Print a result as JSON; characters that would steer a terminal are escaped."""
         self._write(escape_json(json.dumps(result, ensure_ascii=False, indent=2, default=_plain_data)) + "\n")
 
-    def show(self, record: Any, text: str | Callable[[], None]) -> None:  # Any: as above
-        """Print the result of a command: as JSON with `--json`, else its text, or what a function prints."""
+    def show(self, record: Any, text: str | Callable[[], None], rows: Callable[[], Rows] | None = None) -> None:
+        """Print the result of a command in the form that was asked for: JSON, rows, else its text.
+
+        `text` may be a function that prints it.
+        """
         if self.as_json:
             self.json(record)
+        elif self.form and rows is not None:
+            self.rows(*rows())
         elif isinstance(text, str):
             self.print(text)
         else:
             text()
 
-    def print(self, text: str = "") -> None:
-        """Print a line of a result without characters that would steer a terminal."""
-        self._write(clean(text) + "\n")
+    def rows(self, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        """Print rows as CSV, as a table of Markdown, or aligned."""
+        if self.form == "csv":
+            from orienteer.graph.columns import csv_lines
+
+            self._write(csv_lines([header, *rows]))
+            return
+        cells = [["" if value is None else value_cell(value) for value in row] for row in rows]
+        if self.form != "md":
+            self.table(cells, header=header)
+            return
+        for row in (header, ["---"] * len(header), *cells):
+            escaped = (" ".join(cell.split()).replace("\\", r"\\").replace("|", r"\|") for cell in row)
+            self.print(f"| {' | '.join(escaped).replace('<', '&lt;')} |")
+
+    def print(
+        self, text: str = "", style: str = "", *, marks: Sequence[tuple[int, int]] = (), indent: int = 0, lines: int = 0
+    ) -> None:
+        """Print a text of a result without characters that would steer a terminal.
+
+        On a terminal it has a style, the characters at `marks` are bold, and an indented text is fitted to the width,
+        within at most `lines` lines if any. Elsewhere it is plain and whole.
+        """
+        if not sys.stdout.isatty() or not (style or marks or indent):
+            for line in text.split("\n"):
+                self._write(f"{' ' * indent}{clean(line)}\n")
+            return
+        from rich.text import Text
+
+        self._wipe()
+        console = self._console(self._stream)
+        shown, at = Text(style=style), 0
+        for begin, end in marks:
+            shown.append(clean(text[at:begin])).append(clean(text[begin:end]), "bold not dim")
+            at = end
+        shown.append(clean(text[at:]))
+        width = console.width - indent
+        wrapped = list(shown.wrap(console, width)) if indent else [shown]
+        if lines and len(wrapped) > lines:
+            last = wrapped[lines - 1].plain[: width - 2]
+            wrapped[lines - 1 :] = [Text(f"{last.rpartition(' ')[0] or last} …", style)]
+        for one in wrapped:
+            console.print(Text(" " * indent).append_text(one), soft_wrap=True)
 
     def words(self, text: str) -> None:
         """Print a part of a line at once; any other output ends the line first."""
+        self.release()
         if not self._is_within_line:
             self._wipe()
         with _named():
             sys.stdout.write(clean(text))
             sys.stdout.flush()
-        self._is_within_line = True
+        self._is_within_line, self._last = True, time.monotonic()
 
-    def marked(self, text: str, marks: Sequence[tuple[int, int]], *, indent: int = 0) -> None:
-        """Print a text with the characters at `marks` in bold, fitted to a terminal; elsewhere plain and uncut."""
-        if not sys.stdout.isatty():
-            for line in text.splitlines():
-                self.print(f"{' ' * indent}{line}")
-            return
-        from rich.console import Console
-        from rich.padding import Padding
-        from rich.text import Text
+    def table(self, rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), cuts_last: bool = False) -> None:
+        """Print columns: fitted to the width of a terminal; elsewhere plain, one line a row, never cut.
 
-        self._wipe()
-        console = Console(file=sys.stdout, highlight=False, markup=False)
-        shown, at = Text(), 0
-        for begin, end in marks if not console.no_color else ():
-            shown.append(clean(text[at:begin]))
-            shown.append(clean(text[begin:end]), "bold")
-            at = end
-        console.print(Padding(shown.append(clean(text[at:])), (0, 0, 0, indent)))
-
-    def table(self, rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> None:
-        """Print columns: fitted to the width of a terminal; elsewhere plain, one line a row, never cut."""
+        With `cuts_last` the last column has what a line of a terminal has left.
+        """
         rows = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
         if sys.stdout.isatty():
-            self._rich_table(rows, header)
+            self._rich_table(rows, header, cuts_last=cuts_last)
             return
         lines = [list(header), *rows] if header else rows
         widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))] if lines else []
@@ -97,14 +158,24 @@ class Output:
             self.print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
     def note(self, text: str) -> None:
-        """Write a line to standard error, unless this run is quiet."""
-        if not self.quiet:
-            self._wipe()
-            with _named():
-                # Both streams keep their order if they go to the same place.
-                sys.stdout.flush()
+        """Write a line to standard error, unless this run is quiet; after the result, if that is held for a pager."""
+        if self.quiet:
+            return
+        if self._held is not None and self._held.tell():
+            self._later.append(text)
+            return
+        self._wipe()
+        with _named():
+            # Both streams keep their order if they go to the same place.
+            sys.stdout.flush()
+        if sys.stderr.isatty():
+            from rich.text import Text
+
+            self._console(sys.stderr).print(Text(clean(text), "dim"), soft_wrap=True)
+        else:
             sys.stderr.write(clean(text) + "\n")
-            sys.stderr.flush()
+        sys.stderr.flush()
+        self._last = time.monotonic()
 
     def progress(self, stage: str, count: int) -> None:
         """Show the progress of long work, with the total and the time left if known.
@@ -125,57 +196,130 @@ class Output:
             line += f" of {count.of:,}"
             if left := seconds_left(count, now - self._began):
                 line += f", about {format_duration(left)} left"
-        if self._moves:
-            sys.stderr.write(f"{_WIPE}{clean(line)}")
-        elif is_new and self.verbosity:
-            sys.stderr.write(clean(stage) + "\n")
-        elif now - self._printed >= _PROGRESS_SECONDS:
-            sys.stderr.write(clean(line) + "\n")
-            self._printed = now
-        sys.stderr.flush()
+        with self._lock:
+            self._line, self._last = line, now
+            if self._moves:
+                sys.stderr.write(f"{_WIPE}{clean(line)}")
+            elif is_new and self.verbosity:
+                sys.stderr.write(clean(stage) + "\n")
+            elif now - self._printed >= _PROGRESS_SECONDS:
+                sys.stderr.write(clean(line) + "\n")
+                self._printed = now
+            sys.stderr.flush()
+
+    @contextmanager
+    def clock(self) -> Iterator[None]:
+        """Show on a terminal what goes on, and for how long, whenever nothing has been written for two seconds."""
+        if self.quiet or not sys.stderr.isatty():
+            yield
+            return
+        over = Event()
+
+        def run() -> None:
+            while not over.wait(1.0):
+                if not self._moves or self._is_within_line:
+                    continue
+                with self._lock:
+                    silent = time.monotonic() - self._last
+                    if silent > _SILENT_SECONDS:
+                        self._stage, self._line = self._stage or self.doing, self._line or self.doing
+                        sys.stderr.write(f"{_WIPE}{clean(self._line)} ({format_duration(silent)})")
+                        sys.stderr.flush()
+
+        Thread(target=run, daemon=True).start()
+        try:
+            yield
+        finally:
+            over.set()
 
     def done(self) -> None:
-        """Remove the line that moves, and flush standard output."""
+        """Show what is held, through a pager if a screen is too small for it; remove the line that moves."""
         self._wipe()
+        text = self._held.getvalue() if self._held is not None else ""
+        size = shutil.get_terminal_size()
+        height = sum(1 + len(_STYLES.sub("", line)) // size.columns for line in text.splitlines())
+        if height >= size.lines and shutil.which((pager := os.environ.get("PAGER", "less")).partition(" ")[0]):
+            from pydoc import pipepager
+
+            # Of less: end at once if all fits, keep styles, leave the text on the screen.
+            os.environ.setdefault("LESS", "FRX")
+            pipepager(text, pager)
+            self._held = None
+        self.release()
+
+    def release(self) -> None:
+        """Write what is held for a pager, and hold nothing more."""
+        held, self._held = self._held, None
         with _named():
+            sys.stdout.write("" if held is None else held.getvalue())
             sys.stdout.flush()
+        later, self._later = self._later, []
+        for text in later:
+            self.note(text)
+
+    @property
+    def _stream(self) -> TextIO:
+        return sys.stdout if self._held is None else self._held
+
+    def _console(self, stream: TextIO) -> Console:
+        """Return a terminal that shows no style where the environment wants none."""
+        from rich.console import Console
+
+        colors: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+        return Console(file=stream, force_terminal=True, color_system=colors, highlight=False, markup=False)
 
     @property
     def _moves(self) -> bool:
         """Whether progress is one line that moves."""
-        return sys.stderr.isatty() and not self.is_shared
+        return sys.stderr.isatty() and not self.is_shared and os.environ.get("TERM") != "dumb"
 
     def _wipe(self) -> None:
         """Remove the line that moves, and end one that was going on."""
         if self._is_within_line:
             self._is_within_line = False
             self._write("\n")
-        if self._stage and self._moves:
-            sys.stderr.write(_WIPE)
-            sys.stderr.flush()
-        self._stage = ""
+        with self._lock:
+            if self._stage and self._moves:
+                sys.stderr.write(_WIPE)
+                sys.stderr.flush()
+            self._stage = self._line = ""
 
     def _write(self, text: str) -> None:
         self._wipe()
         with _named():
-            sys.stdout.write(text)
+            self._stream.write(text)
+        self._last = time.monotonic()
 
-    def _rich_table(self, rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
+    def _rich_table(self, rows: Sequence[Sequence[str]], header: Sequence[str], *, cuts_last: bool) -> None:
         from rich.box import SIMPLE_HEAD
-        from rich.console import Console
         from rich.table import Table
         from rich.text import Text
 
         self._wipe()
-        console = Console(file=sys.stdout, highlight=False, markup=False)
-        style = "none" if console.no_color else "bold"
-        table = Table(box=SIMPLE_HEAD, show_header=bool(header), show_edge=False, pad_edge=False, header_style=style)
+        console = self._console(self._stream)
+        others = [max(map(len, column)) + 2 for column in zip(header, *rows, strict=False)][:-1]
+        room = max(_LEAST_ROOM, console.width - sum(others)) if cuts_last else 0
+        table = Table(box=SIMPLE_HEAD, show_header=bool(header), show_edge=False, pad_edge=False)
         for name in header or [""] * max(map(len, rows), default=0):
             # An id that is cut would be useless.
             table.add_column(name, overflow="fold")
         for row in rows:
-            table.add_row(*(Text(cell) for cell in row))
+            last = row[-1] if not room or len(row[-1]) <= room else f"{row[-1][: room - 1]}…"
+            table.add_row(*map(Text, (*row[:-1], last)))
         console.print(table)
+
+
+def value_cell(value: object) -> str:
+    """Return a value as text; a node as `name (id)`, an edge as `source -type-> target`."""
+    if isinstance(value, dict) and {"id", "name"} <= set(value):
+        return f"{value['name']} ({value['id']})"
+    if isinstance(value, dict) and {"source", "type", "target"} <= set(value):
+        return f"{value['source']} -{value['type']}-> {value['target']}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+Tabular = Annotated[Output, "has rows"]
+"""The output of a command whose result has rows: `--format` chooses their form, and a pager shows a long result."""
 
 
 def drop_output() -> None:

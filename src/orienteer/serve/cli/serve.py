@@ -169,6 +169,7 @@ def mcp(
         names = ", ".join(graphs.names)
         out.note(f"serving {names} (MCP): a host of agents starts this and talks to it here; Ctrl-C ends it")
     out.done()
+    out.is_shared = True
 
     # These take half a second to load, so errors are reported before; while sources are read, they would take three.
     from orienteer.serve.mcp import server as protocol
@@ -279,6 +280,8 @@ def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str],
     listener = server.listening(chosen.host, chosen.port)
     # The application is made before workers are forked: they share the key of agents' sessions.
     app = application(site, let_in, page)
+
+    out.is_shared = True
 
     def is_serving() -> None:
         started(server.address_of(listener))
