@@ -84,11 +84,11 @@ class OutlineEntry(View):
     """A heading of a document, or a page of one without headings."""
 
     text: str
+    """Empty for a page."""
     level: int
     offset: int
     """The part that it stands above or in."""
-    page: int | None = None
-    """Of an entry without text."""
+    page: int | None
 
 
 class DocumentPage(View):
@@ -185,7 +185,7 @@ class _Formed(NamedTuple):
     text: str
     headings: tuple[str, ...]
     blocks: tuple[TextBlock, ...]
-    page: JsonValue
+    page: int | None
 
 
 def _formed(arrays: GraphArrays, rows: Sequence[int], forms: Sequence[Form]) -> Iterator[_Formed]:
@@ -195,7 +195,7 @@ def _formed(arrays: GraphArrays, rows: Sequence[int], forms: Sequence[Form]) -> 
     cells = (text[slice(*cell)] for text, own in zip(texts, lines, strict=True) for line in own for cell in line)
     fits = fitted(cells, forms)
     for text, facts, own in zip(texts, about, lines, strict=True):
-        heading = facts.get("heading")
+        heading, page = facts.get("heading"), facts.get("page")
         path = tuple(heading.split(SEPARATOR)) if isinstance(heading, str) else ()
         found = [[next(fits) for _ in line] for line in own]
         above = max(0, header_lines(facts, text) - 1) if "header" in facts else len(own)
@@ -208,7 +208,7 @@ def _formed(arrays: GraphArrays, rows: Sequence[int], forms: Sequence[Form]) -> 
             )
             begin, grid = rows_of_table[0][0][0], tuple(map(tuple, rows_of_table))
             blocks.append(TextBlock(kind="table", begin=begin, end=len(text), spans=tuple(chain(*spans)), rows=grid))
-        yield _Formed(text, path, tuple(blocks), facts.get("page"))
+        yield _Formed(text, path, tuple(blocks), page if isinstance(page, int) else None)
 
 
 def _lines(text: str, header: JsonValue) -> Iterator[list[tuple[int, int]]]:
@@ -257,16 +257,17 @@ def _outline(formed: Sequence[_Formed]) -> Iterator[OutlineEntry]:
     for offset, part in enumerate(formed):
         for level, text in enumerate(part.headings, 1):
             if part.headings[:level] != before[:level]:
-                yield OutlineEntry(text=text, level=level, offset=offset)
+                yield OutlineEntry(text=text, level=level, offset=offset, page=part.page)
         before = part.headings
         for block in part.blocks:
             if block.kind == "heading":
-                yield OutlineEntry(text=part.text[block.begin : block.end], level=block.level, offset=offset)
+                words = part.text[block.begin : block.end]
+                yield OutlineEntry(text=words, level=block.level, offset=offset, page=part.page)
 
 
 def _pages(formed: Sequence[_Formed]) -> Iterator[OutlineEntry]:
     for page, parts in groupby(range(len(formed)), key=lambda offset: formed[offset].page):
-        if isinstance(page, int):
+        if page is not None:
             yield OutlineEntry(text="", level=1, offset=next(parts), page=page)
 
 
