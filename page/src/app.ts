@@ -500,12 +500,14 @@ export class App {
       const hit = turn?.hits.find((hit) => hit.id === place.id);
       this.showSide("seeing");
       void this.showPlace(hit ? { ...place, words: placeIn(hit).words } : place, false);
-    } else if (turn?.result.refusal === null) {
-      const cited = turn.result.citations.find(({ source }) => source !== null),
+    } else if (turn && !isUnread(turn.result)) {
+      const { answer, citations, refusal } = turn.result,
+        cited = citations.find(({ source }) => source !== null),
         hit = turn.hits.find((hit) => !cited || cited.ids.includes(hit.id));
-      const said = new Characters(turn.result.answer ?? "");
-      if (hit && isPassage(hit))
-        void this.showPlace(placeIn(hit, cited?.quote || (cited && said.part(cited.begin, cited.end))), false);
+      if (!hit || !isPassage(hit)) return;
+      const said = cited?.quote || (cited && new Characters(answer ?? "").part(cited.begin, cited.end));
+      const best = placeIn(hit, said);
+      void this.showPlace(refusal ? { ...best, range: null } : best, false); // the nearest passage is no quotation
     }
   }
 
