@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orienteer.errors import BadInput, MissingExtra, UsageError
 from orienteer.graph.reserved import CELLS, DOCUMENT, PART_OF, PASSAGES, SEPARATOR
@@ -30,15 +30,10 @@ if TYPE_CHECKING:
     from orienteer.ingest.documents.read.converter import Converter, PagePicture
     from orienteer.ingest.provenance import DocumentStamp
 
-PARTS = 20
-"""Parts of a page unless asked otherwise."""
-MOST_HEADINGS = 500
-"""Headings of an outline."""
-MOST_MARKED_UP = 1 << 20
-"""Characters of a source whose forms are read."""
-PICTURE_SECONDS = 4.0
-"""Processor time of a picture."""
-_KEPT = 24  # pictures
+PARTS, MOST_HEADINGS, MOST_MARKED_UP = 20, 500, 1 << 20
+"""Parts of a page by default; headings of an outline; characters of a source whose forms are read."""
+PICTURE_SECONDS, _KEPT = 4.0, 24
+"""Processor time of a picture; pictures that are kept."""
 
 
 class TextSpan(View):
@@ -123,8 +118,9 @@ def document(graph: Graph, node: str, *, k: int = PARTS, offset: int | None = No
     asked = arrays.row(node_named(graph, node).id)
     owners = _joined(arrays, asked, direction="out")
     owner = owners[0] if owners else asked
-    orders = {row: arrays.properties.of(row).get("order") for row in _joined(arrays, owner, direction="in")}
-    rows = sorted(orders, key=lambda row: (orders[row] if isinstance(orders[row], int) else 0, row)) or [owner]
+    # The properties of a passage take longer to read than all else: they are read once.
+    facts = {row: arrays.properties.of(row) for row in _joined(arrays, owner, direction="in") or [owner]}
+    rows = sorted(facts, key=lambda row: (order if isinstance(order := facts[row].get("order"), int) else 0, row))
     place = rows.index(asked) if asked in rows else 0
     start = max(0, min(place - k // 2, len(rows) - k)) if offset is None else offset
     whole = arrays.node_at(owner)
@@ -134,8 +130,8 @@ def document(graph: Graph, node: str, *, k: int = PARTS, offset: int | None = No
         forms = () if stamp is None else _forms(stamp)
     except (BadInput, OSError):
         forms = ()  # it has changed or gone this moment
-    formed = list(_formed(arrays, rows, forms))
-    outline = list(_outline(formed)) or list(_pages(formed))
+    parts = tuple(_parts(arrays, {row: facts[row] for row in rows}, forms))
+    outline = tuple(_outline(parts)) or tuple(_pages(parts))
     note = _no_pictures(file, stamp)
     return DocumentPage(
         id=whole.id,
@@ -145,19 +141,10 @@ def document(graph: Graph, node: str, *, k: int = PARTS, offset: int | None = No
         offset=start,
         place=place,
         parts=tuple(
-            DocumentPart(
-                id=part.id,
-                type=part.type,
-                name=part.name,
-                text=part.text,
-                source=source_of(graph, row),
-                headings=form.headings,
-                blocks=form.blocks,
-            )
-            for row, form in list(zip(rows, formed, strict=True))[start : start + k]
-            for part in (arrays.node_at(row),)
+            part.model_copy(update={"source": source_of(graph, row)})
+            for row, part in zip(rows[start : start + k], parts[start : start + k], strict=True)
         ),
-        outline=tuple(outline[:MOST_HEADINGS]) if offset is None else (),
+        outline=outline[:MOST_HEADINGS] if offset is None else (),
         headings=len(outline),
         has_pictures=note == "",
         notes=(note,) if note else (),
@@ -179,36 +166,32 @@ def _joined(arrays: GraphArrays, row: int, *, direction: Direction) -> list[int]
 # ------------------------------------------------------------------------------------------------------------- forms
 
 
-class _Formed(NamedTuple):
-    """A passage with its forms."""
-
-    text: str
-    headings: tuple[str, ...]
-    blocks: tuple[TextBlock, ...]
-    page: int | None
-
-
-def _formed(arrays: GraphArrays, rows: Sequence[int], forms: Sequence[Form]) -> Iterator[_Formed]:
-    """Yield the passages of a document with the forms that its source gives their lines."""
-    texts, about = [arrays.texts[row] for row in rows], [arrays.properties.of(row) for row in rows]
-    lines = [list(_lines(text, facts.get("header"))) for text, facts in zip(texts, about, strict=True)]
-    cells = (text[slice(*cell)] for text, own in zip(texts, lines, strict=True) for line in own for cell in line)
-    fits = fitted(cells, forms)
-    for text, facts, own in zip(texts, about, lines, strict=True):
-        heading, page = facts.get("heading"), facts.get("page")
+def _parts(
+    arrays: GraphArrays, facts: Mapping[int, Mapping[str, JsonValue]], forms: Sequence[Form]
+) -> Iterator[DocumentPart]:
+    """Yield the passages of a document, of their sources the pages alone, with the forms of their lines."""
+    texts = [arrays.texts[row] for row in facts]
+    lines = [list(_lines(text, own.get("header"))) for text, own in zip(texts, facts.values(), strict=True)]
+    fits = fitted((text[slice(*cell)] for text, own in zip(texts, lines, strict=True) for cell in chain(*own)), forms)
+    for (row, about), text, own in zip(facts.items(), texts, lines, strict=True):
+        heading, page = about.get("heading"), about.get("page")
         path = tuple(heading.split(SEPARATOR)) if isinstance(heading, str) else ()
         found = [[next(fits) for _ in line] for line in own]
-        above = max(0, header_lines(facts, text) - 1) if "header" in facts else len(own)
+        above = max(0, header_lines(about, text) - 1) if "header" in about else len(own)
         blocks = list(_prose(text, own[:above], found[:above], len(path)))
-        if rows_of_table := own[above:]:
-            spans = (
-                _spans(text, cell, fit)
-                for line, fitting in zip(rows_of_table, found[above:], strict=True)
-                for cell, fit in zip(line, fitting, strict=True)
-            )
-            begin, grid = rows_of_table[0][0][0], tuple(map(tuple, rows_of_table))
-            blocks.append(TextBlock(kind="table", begin=begin, end=len(text), spans=tuple(chain(*spans)), rows=grid))
-        yield _Formed(text, path, tuple(blocks), page if isinstance(page, int) else None)
+        if grid := tuple(map(tuple, own[above:])):
+            cells = zip(chain(*grid), chain(*found[above:]), strict=True)
+            spans = tuple(span for cell, fit in cells for span in _spans(text, cell, fit))
+            blocks.append(TextBlock(kind="table", begin=grid[0][0][0], end=len(text), spans=spans, rows=grid))
+        yield DocumentPart(
+            id=arrays.ids[row],
+            type=arrays.type_at(row),
+            name=arrays.names[row],
+            text=text,
+            source=Source(page=page) if isinstance(page, int) else None,
+            headings=path,
+            blocks=tuple(blocks),
+        )
 
 
 def _lines(text: str, header: JsonValue) -> Iterator[list[tuple[int, int]]]:
@@ -251,24 +234,26 @@ def _spans(text: str, line: tuple[int, int], fit: Fitted) -> Iterator[TextSpan]:
             yield TextSpan(begin=places[begin], end=places[end - 1] + 1, style=run.style, address=run.address)
 
 
-def _outline(formed: Sequence[_Formed]) -> Iterator[OutlineEntry]:
+def _outline(parts: Sequence[DocumentPart]) -> Iterator[OutlineEntry]:
     """Yield the headings of a document, those above a passage and those in it."""
     before: tuple[str, ...] = ()
-    for offset, part in enumerate(formed):
-        for level, text in enumerate(part.headings, 1):
-            if part.headings[:level] != before[:level]:
-                yield OutlineEntry(text=text, level=level, offset=offset, page=part.page)
+    for offset, part in enumerate(parts):
+        above = enumerate(part.headings, 1)
+        new = [(level, text) for level, text in above if part.headings[:level] != before[:level]]
+        inside = ((block.level, part.text[block.begin : block.end]) for block in part.blocks if block.kind == "heading")
+        for level, text in (*new, *inside):
+            yield OutlineEntry(text=text, level=level, offset=offset, page=_page(part))
         before = part.headings
-        for block in part.blocks:
-            if block.kind == "heading":
-                words = part.text[block.begin : block.end]
-                yield OutlineEntry(text=words, level=block.level, offset=offset, page=part.page)
 
 
-def _pages(formed: Sequence[_Formed]) -> Iterator[OutlineEntry]:
-    for page, parts in groupby(range(len(formed)), key=lambda offset: formed[offset].page):
+def _pages(parts: Sequence[DocumentPart]) -> Iterator[OutlineEntry]:
+    for page, offsets in groupby(range(len(parts)), key=lambda offset: _page(parts[offset])):
         if page is not None:
-            yield OutlineEntry(text="", level=1, offset=next(parts), page=page)
+            yield OutlineEntry(text="", level=1, offset=next(offsets), page=page)
+
+
+def _page(part: DocumentPart) -> int | None:
+    return part.source.page if part.source is not None else None
 
 
 # ----------------------------------------------------------------------------------------------------------- sources

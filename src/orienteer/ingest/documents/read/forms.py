@@ -17,24 +17,9 @@ Kind: TypeAlias = Literal["line", "heading", "paragraph", "item", "quote", "code
 Style: TypeAlias = Literal["strong", "em", "code", "link"]
 _STYLES: dict[str, Style] = {"b": "strong", "strong": "strong", "i": "em", "em": "em", "cite": "em", "a": "link"}
 _STYLES |= {"code": "code", "kbd": "code", "samp": "code", "tt": "code"}
-_WITHIN = {
-    "span",
-    "abbr",
-    "q",
-    "s",
-    "del",
-    "ins",
-    "sub",
-    "sup",
-    "small",
-    "u",
-    "mark",
-    "img",
-    "wbr",
-    "var",
-    "dfn",
-    *_STYLES,
-}
+_WITHIN = frozenset(
+    [*_STYLES, *("span", "abbr", "q", "s", "del", "ins", "sub", "sup", "small", "u", "mark", "img", "wbr")]
+)
 _AHEAD, _BEHIND, _LONGEST = 4, 1, 20_000
 """Forms around the last one among which a line is searched that is a part of one, and their most characters."""
 _DEEPEST = 40  # styles and lists within each other

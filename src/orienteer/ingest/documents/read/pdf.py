@@ -355,7 +355,7 @@ def _outline(document: Raw) -> Iterator[Heading]:
 # ------------------------------------------------------------------------------------------------------------- pictures
 
 _WIDEST, _LARGEST = 1_400, 4.0  # pixels of a picture's longer side; pixels of a point
-_MOST_BOXES = 400
+_MOST_BOXES = 200
 
 
 def draw_page(data: bytes, *, number: int, words: str, seconds: float) -> list[bytes]:
