@@ -7,7 +7,7 @@ import { number, say } from "./texts";
 
 export type Uses = {
   toCard: (id: string) => void;
-  toPlace: (id: string) => void;
+  toPlace: (id: string, quote: string) => void;
   placeOf: (id: string) => number;
   pick: (id: string) => void;
   askReading: (reading: string) => void;
@@ -197,7 +197,7 @@ export class Answer {
       if (source) {
         const where = place(source, { page: say("page"), rows: say("rows") });
         if (!isMore) parts.push(document.createTextNode(plain(characters.part(begin, end))));
-        parts.push(...ids.map((id) => this.citation(id, where, quote)));
+        parts.push(...ids.map((id) => this.citation(id, where, quote || characters.part(begin, end))));
       } else parts.push(...ids.map((id) => this.citation(id, null)));
       at = end;
     }
@@ -208,10 +208,10 @@ export class Answer {
   private citation(id: string, where: string | null, quote = ""): HTMLElement {
     const rank = this.uses.placeOf(id),
       { toCard, toPlace, pick } = this.uses;
-    const go = where !== null ? toPlace : rank ? toCard : pick;
+    const go = where !== null ? () => toPlace(id, quote) : () => (rank ? toCard : pick)(id);
     const title = plain(quote) || id,
       shown = where ?? (rank ? number(rank) : "↗");
-    return el("button", { class: "cite", title, onclick: () => go(id) }, shown);
+    return el("button", { class: "cite", title, onclick: go }, shown);
   }
 }
 

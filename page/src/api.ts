@@ -58,14 +58,16 @@ export async function post<T>(path: string, body: unknown, signal?: AbortSignal)
 }
 
 /** Return the file that a request gives. Raises `Refused`, `Unreachable`. */
-export const fetched = async (path: string, body: unknown): Promise<Blob> =>
+export const fileOf = async (path: string, body: unknown): Promise<Blob> =>
   (await posted(path, body, undefined, "*/*")).blob();
 
+/** Return the reply at an address. Raises `Refused`, `Unreachable`. */
+export const fetched = (path: string, query: Record<string, string> = {}): Promise<Response> =>
+  sent(Object.keys(query).length ? `${path}?${new URLSearchParams(query)}` : path);
+
 /** Return the JSON at an address. Raises `Refused`, `Unreachable`. */
-export async function get<T>(path: string, query: Record<string, string> = {}): Promise<T> {
-  const address = Object.keys(query).length ? `${path}?${new URLSearchParams(query)}` : path;
-  return (await sent(address)).json() as Promise<T>;
-}
+export const get = async <T>(path: string, query: Record<string, string> = {}): Promise<T> =>
+  (await fetched(path, query)).json() as Promise<T>;
 
 /** Yield what happens to a question. An `EventSource` cannot post, and a question has no business in an address. */
 export async function* ask(body: unknown, signal: AbortSignal): AsyncGenerator<Happening> {

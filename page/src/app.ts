@@ -4,7 +4,8 @@ import { Acts } from "./acts";
 import { Answer, spentOn } from "./answer";
 import { ask, get, post, Refused, Unreachable } from "./api";
 import { Cards } from "./cards";
-import { byId, el } from "./dom";
+import { DocumentView, isPassage, linkedPlace, placeIn, withoutPlace, withPlace, type Place } from "./document";
+import { byId, Characters, el } from "./dom";
 import { showEarlier } from "./earlier";
 import { FacetList, type Filters } from "./facets";
 import { askedBy, fragment, keep, told, turns, type Asked, type Turn } from "./history";
@@ -12,7 +13,7 @@ import { answers, isUnderWay, isWhole, showMaking, showWhole } from "./making";
 import { forgetColors } from "./palette";
 import { Panel } from "./panel";
 import { Picture } from "./picture";
-import { isUnread, type Facets, type Happening, type Hit, type Result } from "./records";
+import { isUnread, type Facets, type Happening, type Result } from "./records";
 import {
   askForKey,
   NO_GRAPH,
@@ -66,14 +67,14 @@ export class App {
   });
   private readonly cards = new Cards({
     pick: (id) => this.pick(id),
-    openPlace: (hit) => this.openPlace(hit),
+    openPlace: (hit) => this.openPlace(placeIn(hit)),
     edgeName: (type) => this.edgeName(type),
     mark: (id) => this.mark(id),
     thumbs: (nodes) => this.acts.thumbs(nodes),
   });
   private readonly answer = new Answer({
     toCard: (id) => this.cards.show(id),
-    toPlace: (id) => this.toPlace(id),
+    toPlace: (id, quote) => this.toPlace(id, quote),
     placeOf: (id) => this.cards.placeOf(id),
     pick: (id) => this.pick(id),
     askReading: (reading) => void this.ask({ ...this.wanted(), reading }),
@@ -84,6 +85,7 @@ export class App {
     graph: () => this.graph.name,
     edgeName: (type) => this.edgeName(type),
     pick: (id) => this.pick(id),
+    openDocument: (id) => this.openPlace({ id, range: null, words: [] }),
     grow: (page) => {
       this.picture.grow(
         page.hits.map((hit) => ({ ...hit, degree: 1 })),
@@ -111,9 +113,20 @@ export class App {
     pick: (id) => (id === null ? this.panel.close() : this.pick(id)),
     hover: (id) => this.cards.current(id, "data-hover"),
   });
+  private readonly documents = new DocumentView({
+    graph: () => this.graph.name,
+    opened: () => this.panel.close(),
+    closed: () => this.picture.resize(),
+    toGraph: () => this.leavePlace(),
+  });
+  /** The place that a link opens once its question is answered. */
+  private linked: Place | null = null;
   private current: string | null = null;
   private turn: Turn | null = null;
-  private readonly showSide = setUpTabs(() => this.picture.resize());
+  private readonly showSide = setUpTabs(() => {
+    this.picture.resize();
+    this.documents.shown();
+  });
 
   /** Set the page up, learn what the server has, and ask what the address asks. */
   async start(): Promise<void> {
@@ -121,7 +134,11 @@ export class App {
     setUpTheme(() => this.picture.restyle());
     setUpKeys({
       fit: () => this.picture.fit(),
-      leave: () => (this.running ? this.running.abort() : this.panel.close()),
+      leave: () => {
+        if (this.running) this.running.abort();
+        else if (this.panel.isOpen) this.panel.close();
+        else if (this.documents.isOpen) this.leavePlace();
+      },
     });
     byId<HTMLFormElement>("form").onsubmit = (event) => {
       event.preventDefault();
@@ -139,6 +156,7 @@ export class App {
       this.facets.showFilters(this.filters);
     };
     byId<HTMLSelectElement>("graph").onchange = ({ target }) => this.take((target as HTMLSelectElement).value);
+    byId("reopen").onclick = () => this.documents.again();
     window.addEventListener("hashchange", () => this.goTo(location.hash));
     window.addEventListener("resize", () => this.picture.resize());
     this.question.focus();
@@ -263,13 +281,16 @@ export class App {
 
   /** Put a question into the address, which is the link to it; Back leads to the one before. */
   private address(asked: Asked): void {
-    if (fragment(asked) !== location.hash) history.pushState(null, "", fragment(asked));
+    if (fragment(asked) !== withoutPlace(location.hash)) history.pushState(null, "", fragment(asked));
   }
 
   /** Show what the address asks after Back or Forward: what was answered is kept, and not asked again. */
   private goTo(hash: string): void {
-    const kept = turns().find((turn) => fragment(turn.asked) === hash);
-    if (kept) this.reopen(kept);
+    const question = withoutPlace(hash),
+      kept = turns().find((turn) => fragment(turn.asked) === question);
+    this.linked = linkedPlace(hash);
+    if (kept && this.asked && fragment(this.asked) === question) this.openBest(kept);
+    else if (kept) this.reopen(kept);
     else if (!this.follow(hash) && !hash) {
       this.empty();
       if (answers(this.graph)) void this.welcome(this.graph);
@@ -279,11 +300,16 @@ export class App {
   /** Fill in what a link asks, and ask it; where a model would be paid for it, that is for a person to begin. */
   private follow(hash: string): boolean {
     const asked = askedBy(hash);
-    const name = asked?.graph || this.served.graphs[0]?.name;
-    if (!asked || !this.served.graphs.some((graph) => graph.name === name)) return false;
+    const name = asked?.graph || new URLSearchParams(hash.slice(1)).get("graph") || this.served.graphs[0]?.name;
+    this.linked = linkedPlace(hash);
+    if (!(asked || this.linked) || !this.served.graphs.some((graph) => graph.name === name)) return false;
     this.take(name ?? "");
+    if (!asked) {
+      this.openBest(null);
+      return true;
+    }
     this.put({ ...asked, graph: name ?? "" });
-    const kept = turns().find((turn) => fragment(turn.asked) === hash);
+    const kept = turns().find((turn) => fragment(turn.asked) === withoutPlace(hash));
     if (this.served.model === null) void this.ask({ ...this.wanted(), reading: asked.reading });
     else if (kept) this.reopen(kept);
     return true;
@@ -310,6 +336,7 @@ export class App {
     this.cards.clear();
     this.all.clear();
     this.panel.close();
+    this.documents.close();
     this.picture.clear();
     this.facets.showFilters(this.filters);
     this.showEarlier();
@@ -440,6 +467,7 @@ export class App {
     this.turn = turn;
     byId("spent").replaceChildren(el("p", {}, spentOn(result)), ...result.notes.map((note) => el("p", {}, note)));
     this.showEarlier();
+    this.openBest(turn);
   }
 
   /** Add answers behind those that are listed; the picture stays with the first. */
@@ -452,6 +480,7 @@ export class App {
   // ------------------------------------------------------------------------------------------------- looking at nodes
 
   private pick(id: string): void {
+    this.documents.hide();
     this.current = id;
     this.cards.current(id, "aria-current");
     void this.panel.show(id).then(() => {
@@ -462,20 +491,52 @@ export class App {
     this.showSide("seeing");
   }
 
-  private openPlace(hit: Hit): void {
-    this.current = hit.id;
-    this.cards.current(hit.id, "aria-current");
-    void this.panel.showPlace(hit);
-    this.picture.resize();
-    this.picture.focus(hit.id);
+  /** Open a document that a person asked for; Back leads to what was seen before. */
+  private openPlace(place: Place): void {
     this.showSide("seeing");
+    void this.showPlace(place, true).then(() => {
+      const link = withPlace(location.hash, this.graph.name, place);
+      if (link !== location.hash) history.pushState(null, "", link);
+    });
+  }
+
+  private showPlace(place: Place, isAsked: boolean): Promise<void> {
+    const shown = this.documents.show(place, isAsked);
+    this.current = place.id;
+    this.cards.current(place.id, "aria-current");
+    return shown;
   }
 
   /** Open a passage that is quoted. */
-  private toPlace(id: string): void {
+  private toPlace(id: string, quote: string): void {
     const hit = this.cards.all.find((hit) => hit.id === id);
-    if (hit) this.openPlace(hit);
-    else this.pick(id);
+    this.openPlace(hit ? placeIn(hit, quote) : { id, range: null, words: [], quote });
+  }
+
+  /** Show the place of a link, else the best passage of what was found in documents. */
+  private openBest(turn: Turn | null): void {
+    const place = this.linked;
+    this.linked = null;
+    if (place) {
+      const hit = turn?.hits.find((hit) => hit.id === place.id);
+      this.showSide("seeing");
+      void this.showPlace(hit ? { ...place, words: placeIn(hit).words } : place, false);
+    } else if (turn && !isUnread(turn.result)) {
+      const { answer, citations, refusal } = turn.result,
+        cited = citations.find(({ source }) => source !== null),
+        hit = turn.hits.find((hit) => !cited || cited.ids.includes(hit.id));
+      if (!hit || !isPassage(hit)) return;
+      const said = cited?.quote || (cited && new Characters(answer ?? "").part(cited.begin, cited.end));
+      const best = placeIn(hit, said);
+      void this.showPlace(refusal ? { ...best, range: null } : best, false); // the nearest passage is no quotation
+    }
+  }
+
+  /** Show the graph in place of a document. */
+  private leavePlace(): void {
+    this.documents.hide();
+    const link = withoutPlace(location.hash);
+    if (link !== location.hash) history.pushState(null, "", link || location.pathname);
   }
 
   private mark(id: string | null): void {

@@ -1,5 +1,6 @@
 /** The hits as cards: what meets all of the question above a line, what is nearby below it. */
 
+import { isPassage } from "./document";
 import { byId, el, marked } from "./dom";
 import { dot } from "./palette";
 import { place, type Edge, type Hit } from "./records";
@@ -101,7 +102,7 @@ export class Cards {
   private card(hit: Hit, rank: number): HTMLElement {
     const { pick, mark, openPlace, thumbs } = this.uses;
     const votes = hit.votes !== null && hit.votes > 1 ? say("votes", { n: hit.votes }) : "";
-    const isPassage = hit.span !== null || hit.source?.line != null || hit.source?.page != null;
+    const isText = isPassage(hit);
     return el(
       "li",
       {
@@ -117,12 +118,12 @@ export class Cards {
         {},
         el("span", { class: "rank" }, number(rank)),
         dot(hit.type),
-        el("button", { class: "name", onclick: () => pick(hit.id) }, hit.name || hit.id),
+        el("button", { class: "name", onclick: () => (isText ? openPlace(hit) : pick(hit.id)) }, hit.name || hit.id),
         el("span", { class: "kind" }, [hit.type, votes].filter(Boolean).join(" · ")),
         thumbs([hit.id]),
       ),
       this.why(hit),
-      hit.text && isPassage
+      hit.text && isText
         ? el("blockquote", {}, ...marked(hit.text, hit.marks))
         : hit.text
           ? el("p", { class: "snippet" }, hit.text.length > SNIPPET ? `${hit.text.slice(0, SNIPPET)}…` : hit.text)

@@ -1,32 +1,23 @@
-/** What a node is, beside the picture; and a document, opened at the place of a passage. */
+/** What a node is, beside the picture. */
 
 import { get, post } from "./api";
-import { byId, el, marked, placesOf } from "./dom";
+import { byId, el } from "./dom";
 import { dot } from "./palette";
-import { place, type Hit, type KindCount, type NeighborsPage, type NodePage, type Source } from "./records";
+import { place, type KindCount, type NeighborsPage, type NodePage } from "./records";
 import { number, say } from "./texts";
 
 const PAGE = 25; // neighbours that one click adds
-const WHOLE = 0.8; // a hit that shows so much of a passage shows all of it
 const TEXT = 1200,
   PROPERTIES = 30,
   KINDS = 40;
 
-type DocumentPage = {
-  id: string;
-  name: string;
-  file: string | null;
-  total: number;
-  offset: number;
-  place: number;
-  parts: { id: string; name: string; type: string; text: string; source: Source | null }[];
-};
 export type Uses = {
   graph: () => string;
   edgeName: (type: string) => string;
   grow: (page: NeighborsPage) => void;
   closed: () => void;
   pick: (id: string) => void;
+  openDocument: (id: string) => void;
   askAbout: (name: string) => void;
 };
 
@@ -59,27 +50,6 @@ export class Panel {
     });
   }
 
-  /** Show the document of a passage, this passage marked and in sight. */
-  async showPlace(hit: Hit): Promise<void> {
-    await this.fill(async () => {
-      const page = await get<DocumentPage>("api/file", { graph: this.uses.graph(), id: hit.id });
-      const parts = page.parts.map((part) =>
-        el(
-          "section",
-          { class: part.id === hit.id ? "part here" : "part" },
-          part.source ? el("p", { class: "from" }, place(part.source, { page: say("page"), rows: say("rows") })) : null,
-          el("p", { class: "prose" }, ...(part.id === hit.id ? this.best(part.text, hit) : [part.text])),
-        ),
-      );
-      const about = say("shownOf", {
-        n: `${number(page.offset + 1)}–${number(page.offset + page.parts.length)}`,
-        all: page.total,
-      });
-      return [this.head(page.file ?? page.name, [`${about} · `], page.id), ...parts];
-    });
-    this.box.querySelector("mark, .here")?.scrollIntoView({ block: "center" });
-  }
-
   // ------------------------------------------------------------------------------------------------------------ within
 
   private async fill(make: () => Promise<(Node | null)[]>): Promise<void> {
@@ -88,20 +58,6 @@ export class Panel {
     this.box.replaceChildren(this.closing(), el("p", { class: "dim" }, say("loading")));
     const parts = await make().catch((error: Error): (Node | null)[] => [el("p", { class: "refusal" }, error.message)]);
     if (mine === this.asked) this.box.replaceChildren(this.closing(), ...parts.filter((part) => part !== null));
-  }
-
-  /** Return a passage with the part marked that a hit shows; where that is all of it, the words of the question. */
-  private best(text: string, { span, text: shown, marks }: Hit): Node[] {
-    const length = Array.from(text).length,
-      characters = Array.from(shown);
-    if (span && span[1] - span[0] < WHOLE * length) return marked(text, [span]);
-    return marked(
-      text,
-      placesOf(
-        marks.map(([begin, end]) => characters.slice(begin, end).join("")),
-        text,
-      ),
-    );
   }
 
   private closing(): HTMLElement {
@@ -150,7 +106,12 @@ export class Panel {
         ? el(
             "p",
             { class: "from" },
-            `${say("source")}: ${place(node.source, { page: say("page"), rows: say("rows") })}`,
+            `${say("source")}: `,
+            el(
+              "button",
+              { class: "link", title: say("open"), onclick: () => this.uses.openDocument(node.id) },
+              place(node.source, { page: say("page"), rows: say("rows") }),
+            ),
           )
         : null,
       properties.length

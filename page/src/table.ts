@@ -1,6 +1,6 @@
 /** All answers, and not the first twenty: more cards, the table of all, all of them as a file. */
 
-import { fetched, post } from "./api";
+import { fileOf, post } from "./api";
 import { byId, el } from "./dom";
 import { fileName, save } from "./files";
 import type { Asked, Turn } from "./history";
@@ -83,7 +83,7 @@ export class AllAnswers {
 
   private async file(body: object, name: string, format: "csv" | "json"): Promise<void> {
     try {
-      save(fileName(name, format), await fetched("api/answers", { ...body, format }));
+      save(fileName(name, format), await fileOf("api/answers", { ...body, format }));
     } catch (error) {
       this.uses.failed(error);
     }

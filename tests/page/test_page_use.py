@@ -310,12 +310,12 @@ def test_a_paragraph_is_opened_at_its_place(open_page, notes, served):
         page.wait_for_selector("#acts:not([hidden])")
         assert page.locator("#hits blockquote mark").count()  # the words of the question
         page.click("#answer .cite")
-        page.wait_for_selector("#panel .part.here mark")
-        assert page.inner_text("#panel h2") == "payroll.md"
-        assert "seven years" in page.inner_text("#panel .here")
-        page.click("#panel .close")
+        page.wait_for_selector("#document .part.here mark")
+        assert page.inner_text("#document h2") == "payroll.md"
+        assert "seven years" in page.inner_text("#document .here")
+        page.click("#document >> text=Show the graph")
         page.click("#hits .from button >> nth=0")
-        page.wait_for_selector("#panel .part.here")
+        page.wait_for_selector("#document .part.here")
         assert not seen.troubles
 
 

@@ -57,7 +57,7 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            for pool in (site.pool, site.large_pool, site.question_pool):
+            for pool in (site.pool, site.large_pool, site.page_pool, site.question_pool):
                 stack.callback(pool.shutdown, wait=False, cancel_futures=True)
             if for_agents is not None:
                 await stack.enter_async_context(for_agents.lifespan())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
 from itertools import chain
@@ -20,7 +21,7 @@ from orienteer.serve.graphs import Generation, ServedGraph
 from orienteer.serve.http import bodies
 from orienteer.serve.http.guard import ASKED
 from orienteer.serve.http.site import Site, json_of, while_there
-from orienteer.serve.views import answers, pages, records
+from orienteer.serve.views import answers, documents, pages, records
 
 READER = "anchor"
 """The method that reads the questions whose answers are listed or counted: it asks no model."""
@@ -276,16 +277,45 @@ def graph_routes(site: Site) -> APIRouter:
         """Return one node in full."""
         return await _read(site, request, graph, lambda generation: pages.node(generation.graph, node))
 
-    @router.get("/file", response_model=pages.DocumentPage)
+    router.include_router(_document_routes(site))
+    return router
+
+
+def _document_routes(site: Site) -> APIRouter:
+    router, pictures = APIRouter(), documents.PagePictures()
+
+    @router.get("/file", response_model=documents.DocumentPage)
     async def file(
-        request: Request, node: NodeId, graph: GraphName = None, k: Parts = pages.PARTS, offset: Offset = None
+        request: Request, node: NodeId, graph: GraphName = None, k: Parts = documents.PARTS, offset: Offset = None
     ) -> Response:
-        """Return the document of a node around its place, from the graph: no file is read."""
+        """Return the document of a node around its place. Its words are those of the graph."""
 
         def view(generation: Generation) -> BaseModel:
-            return pages.document(generation.graph, node, k=k, offset=offset)
+            return documents.document(generation.graph, node, k=k, offset=offset)
 
         return await _read(site, request, graph, view)
+
+    @router.get("/page", response_class=Response, responses={200: {"content": {"image/png": {}}}})
+    async def page(
+        request: Request,
+        node: NodeId,
+        graph: GraphName = None,
+        page: Offset = None,
+        begin: Annotated[int, Query(ge=0)] = 0,
+        end: Offset = None,
+    ) -> Response:
+        """Return a page of a PDF as a picture, with the boxes of some characters of a passage's text in `x-boxes`."""
+        served = site.graphs.named(graph)
+
+        def draw() -> Response:
+            generation = served.current()
+            with generation.explained():
+                drawn = pictures.picture(generation.graph, node, page=page, begin=begin, end=end)
+            boxes = ";".join(",".join(map(str, box)) for box in drawn.boxes)
+            return Response(drawn.png, media_type="image/png", headers={"x-pages": str(drawn.pages), "x-boxes": boxes})
+
+        drawing = asyncio.get_running_loop().run_in_executor(site.page_pool, draw)
+        return await while_there(request.receive, drawing)
 
     return router
 

@@ -232,6 +232,8 @@ class Site:
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(LOOK_UP_THREADS, "look-up"))
     large_pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "large look-up"))
     """A thread for large look-ups, of many nodes or paths between them: the others do not wait for them."""
+    page_pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "page picture"))
+    """A thread for pictures of pages, which wait for another process."""
     question_pool: ThreadPoolExecutor = field(init=False)
     """Threads for work that holds a slot."""
 

@@ -13,12 +13,10 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orienteer.errors import BadOption, NotAGraph, UnknownNode, UsageError, without_paths
-from orienteer.graph.reserved import DOCUMENT, PART_OF, PASSAGES
-from orienteer.records import Direction, Source, WalkedEdge
+from orienteer.records import WalkedEdge
 from orienteer.serve.views import records
 
 if TYPE_CHECKING:
-    from orienteer.graph.arrays import GraphArrays
     from orienteer.graph.listing import ListedGroup
     from orienteer.graph.store import Graph
     from orienteer.index.arrays import Rows
@@ -241,84 +239,6 @@ def schema(graph: Graph) -> records.SchemaView:
         also_called={name: tuple(words) for name, words in known.also_called.items()},
         partial=tuple(sorted(known.partial)),
     )
-
-
-# A document from the graph: its passages in order, around one of them.
-
-
-PARTS = 20
-"""Parts of a page unless asked otherwise."""
-
-
-class DocumentPart(records.View):
-    """A passage of a document."""
-
-    id: str
-    type: str
-    name: str
-    text: str
-    source: Source | None
-
-
-class DocumentPage(records.View):
-    """Some passages of a document in their order, read from the graph and never from a file."""
-
-    id: str
-    name: str
-    file: str | None
-    """Relative to the folder that was read."""
-    total: int
-    """Parts in all."""
-    offset: int
-    """The position of the first one here."""
-    place: int
-    """The position of the passage that was asked for; 0 for a document."""
-    parts: tuple[DocumentPart, ...]
-    notes: tuple[str, ...] = ()
-
-
-def document(graph: Graph, node: str, *, k: int = PARTS, offset: int | None = None) -> DocumentPage:
-    """Return `k` passages of a node's document: from `offset` on, else around the node.
-
-    A node that is neither a document nor a passage is a document of one passage. Raises `UnknownNode`, `AmbiguousNode`.
-    """
-    from orienteer.retrieval.graph_text import source_of
-
-    arrays = graph.arrays
-    asked = arrays.row(node_named(graph, node).id)
-    owners = _joined(arrays, asked, direction="out")
-    owner = owners[0] if owners else asked
-    orders = {row: arrays.properties.of(row).get("order") for row in _joined(arrays, owner, direction="in")}
-    rows = sorted(orders, key=lambda row: (orders[row] if isinstance(orders[row], int) else 0, row)) or [owner]
-    place = rows.index(asked) if asked in rows else 0
-    start = max(0, min(place - k // 2, len(rows) - k)) if offset is None else offset
-    whole = arrays.node_at(owner)
-    file = whole.properties.get("file")
-    return DocumentPage(
-        id=whole.id,
-        name=whole.name,
-        file=file if isinstance(file, str) else None,
-        total=len(rows),
-        offset=start,
-        place=place,
-        parts=tuple(
-            DocumentPart(id=part.id, type=part.type, name=part.name, text=part.text, source=source_of(graph, row))
-            for row in rows[start : start + k]
-            for part in (arrays.node_at(row),)
-        ),
-    )
-
-
-def _joined(arrays: GraphArrays, row: int, *, direction: Direction) -> list[int]:
-    """Return the row of a passage's document, or the rows of a document's passages."""
-    import numpy as np
-
-    here, there = (PASSAGES, {DOCUMENT}) if direction == "out" else ({DOCUMENT}, PASSAGES)
-    if PART_OF not in arrays.types.edges or arrays.type_at(row) not in here:
-        return []
-    entries = arrays.entries(np.array([row], np.int32), edge_types=[PART_OF], direction=direction)
-    rows: list[int] = entries.neighbor.tolist()
-    return [other for other in rows if arrays.type_at(other) in there]
 
 
 # A graph and its sources, without their folders on this machine.

@@ -7,7 +7,8 @@ cannot write, use the network or start processes. It gets each PDF as bytes. Out
 
 Its last argument is the number of the pipe that closes with its parent. It first sends {"ready"} with its restrictions,
 or {"extra"} with the extra to install. A request is several messages: the bounds, the bytes in parts, an empty message.
-The answers are {"begins"} with the number of each page, then {"title", "blocks", "notes", "heads"} or {"error"}.
+The answers are {"begins"} with the number of each page, then {"title", "blocks", "notes", "heads"} or {"error"}. If
+{"draw"} stands in place of the bounds, they are {"width", "height", "pages", "boxes"} and a PNG, or {"error"}.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -53,9 +55,13 @@ def main(read: Read | None = None) -> None:
     def begin(page: int) -> None:
         frames.send(answers, json.dumps({"begins": page}).encode())
 
-    while (bounds := frames.receive(requests)) is not None:
-        data, asked = _received(requests), reader.Bounds(**json.loads(bounds))
-        frames.send(answers, _answer(read or reader.read_pdf, data, asked, begin))
+    while (request := frames.receive(requests)) is not None:
+        data, asked = _received(requests), json.loads(request)
+        if "draw" in asked:
+            for message in _guarded(partial(reader.draw_page, data, **asked["draw"])):
+                frames.send(answers, message)
+            continue
+        frames.send(answers, _answer(read or reader.read_pdf, data, reader.Bounds(**asked), begin))
 
 
 def _received(requests: BinaryIO) -> bytes:
@@ -67,20 +73,28 @@ def _received(requests: BinaryIO) -> bytes:
 
 
 def _answer(read: Read, data: bytes, bounds: Bounds, begin: Callable[[int], None]) -> bytes:
-    try:
+    def told() -> list[bytes]:
         page = read(data, bounds, begin)
         content = {"title": page.title, "blocks": page.blocks, "notes": page.notes, "heads": page.heads}
-        message = json.dumps(content, ensure_ascii=False, default=_fields).encode(errors="replace")
+        return [json.dumps(content, ensure_ascii=False, default=_fields).encode(errors="replace")]
+
+    [message] = _guarded(told)
+    return message if len(message) <= LONGEST else _refusal(f"gives more than {LONGEST >> 20} MB as text: split it")
+
+
+def _guarded(work: Callable[[], list[bytes]]) -> list[bytes]:
+    """Return the messages of some work, or the refusal of a file that it cannot be done with."""
+    try:
+        return work()
     except MemoryError:
-        return _refusal("takes too much memory")
+        return [_refusal("takes too much memory")]
     except BadInput as error:
-        return _refusal(str(error))
+        return [_refusal(str(error))]
     except RecursionError:
-        return _refusal("nests too deeply: save it again")
+        return [_refusal("nests too deeply: save it again")]
     except Exception as error:  # noqa: BLE001  # a broken file may make the library raise anything
         reason = " ".join(str(error).split())[:200]
-        return _refusal(f"cannot be read ({type(error).__name__}{': ' if reason else ''}{reason}): save it again")
-    return message if len(message) <= LONGEST else _refusal(f"gives more than {LONGEST >> 20} MB as text: split it")
+        return [_refusal(f"cannot be read ({type(error).__name__}{': ' if reason else ''}{reason}): save it again")]
 
 
 def _fields(record: Any) -> dict[str, Any]:  # Any: a block, or its place

@@ -54,6 +54,17 @@ class _Refusal(Record):
     error: str
 
 
+class PagePicture(Record):
+    """A page of a PDF as a picture."""
+
+    pages: int
+    """Of the whole file."""
+    boxes: list[tuple[int, int, int, int]]
+    """Left, top, right and bottom of the lines that were searched, in its pixels; none if they were not found."""
+    png: bytes = b""
+
+
+_DRAWN: TypeAdapter[PagePicture | _Refusal] = TypeAdapter(PagePicture | _Refusal)
 _REPLY: TypeAdapter[_Begun | _Conversion | _Refusal] = TypeAdapter(_Begun | _Conversion | _Refusal)
 
 
@@ -97,6 +108,30 @@ class Converter:
                 self._end()
                 raise
             return _document(file, title, read)
+
+    def picture(self, data: bytes, number: int, words: str) -> PagePicture:
+        """Return a page of a PDF as a picture, and where some words stand in it. Raises `BadInput`, `MissingExtra`."""
+        worker = self._started()
+        self._page = number
+        deadline = time.monotonic() + _PATIENCE * self._page_seconds
+        asked = {"number": number, "words": words, "seconds": self._page_seconds}
+        try:
+            worker.pipe.send_bytes(json.dumps({"draw": asked}).encode(), deadline)
+            for begin in range(0, len(data), _PART):
+                worker.pipe.send_bytes(data[begin : begin + _PART], deadline)
+            worker.pipe.send_bytes(b"", deadline)
+            reply = _DRAWN.validate_json(worker.pipe.receive_bytes(deadline))
+            png = b"" if isinstance(reply, _Refusal) else bytes(worker.pipe.receive_bytes(deadline))
+        except (PipeError, DeadlinePassed) as fault:
+            reason = self._reason(fault, worker)
+            self._end()
+            raise BadInput(f"page {number} cannot be drawn: {reason}") from fault
+        except BaseException:  # the pipe may hold half of a message
+            self._end()
+            raise
+        if isinstance(reply, _Refusal):
+            raise BadInput(f"page {number} cannot be drawn: {' '.join(reply.error.split())[:_LONGEST_REASON]}")
+        return reply.model_copy(update={"png": png})
 
     def _converted(
         self, worker: Worker, file: File, failed: dict[int, str], until: int | None

@@ -77,10 +77,9 @@ def read_markdown(text: str) -> Page:
     the first block. Raises `BadInput` for too many lines.
     """
     starts = [line.start for line in text_lines(text)]
-    body, front, title = text.replace(MARK, "\ufffd").replace(_BAR, "\ufffd"), _FRONT.match(text), ""
+    front, title = _FRONT.match(text), ""
     about: list[Block] = []
     if front is not None:
-        body = "\n" * front[0].count("\n") + body[front.end() :]
         if (named := _FRONT_TITLE.search(front[1])) is not None:
             title = named[1].strip(" \t").strip("\"'")
         if said := _FRONT_TITLE.sub("", front[1], count=1).strip("\n"):
@@ -89,8 +88,7 @@ def read_markdown(text: str) -> Page:
     def span(first: int, last: int) -> Span:
         return Span(starts[first - 1], starts[last] - 1 if last < len(starts) else len(text))
 
-    body = _CODE.sub(lambda code: code[0].replace("|", _BAR), body)
-    page = page_of(Markup(_PARSER.render(body).replace(_BAR, "|"), is_marked=True), span)
+    page = page_of(Markup(html_of(text), is_marked=True), span)
     page.title = title or page.title
     page.lift_title()
     page.blocks[:0] = about
@@ -98,6 +96,15 @@ def read_markdown(text: str) -> Page:
         if name.lower() in _HEADS and (head := _head(value, below)):
             page.heads[name.lower()] = head
     return page
+
+
+def html_of(text: str) -> str:
+    """Return a text in Markdown as HTML, without its front matter. Its blocks say on which lines they stand."""
+    body, front = text.replace(MARK, "\ufffd").replace(_BAR, "\ufffd"), _FRONT.match(text)
+    if front is not None:
+        body = "\n" * front[0].count("\n") + body[front.end() :]
+    html: str = _PARSER.render(_CODE.sub(lambda code: code[0].replace("|", _BAR), body))
+    return html.replace(_BAR, "|")
 
 
 def _head(value: str, below: str) -> JsonValue:

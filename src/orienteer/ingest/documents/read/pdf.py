@@ -5,10 +5,14 @@ It runs in a confined process, which a page may end (`conversion_worker`).
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import signal
+import struct
 import time
+import unicodedata
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -67,17 +71,22 @@ def read_pdf(data: bytes, bounds: Bounds, begin: Callable[[int], None]) -> Page:
 
     Raises `BadInput` for a file that is encrypted, broken or without text.
     """
+    with _opened(data) as document:
+        pages, notes = _pages(document, bounds, begin)
+        return _text(document, pages, notes)
+
+
+def _opened(data: bytes) -> Raw:
+    """Return a document with its forms. Raises `BadInput`."""
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         if pdfium.FPDF_GetLastError() in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise BadInput(ENCRYPTED) from error
         raise BadInput(f"cannot be read ({str(error).removesuffix('.')}): save it again") from error
-    with document:
-        with suppress(pypdfium2.PdfiumError):
-            document.init_forms()
-        pages, notes = _pages(document, bounds, begin)
-        return _text(document, pages, notes)
+    with suppress(pypdfium2.PdfiumError):
+        document.init_forms()
+    return document
 
 
 def _pages(document: Raw, bounds: Bounds, begin: Callable[[int], None]) -> tuple[list[PageLines], list[str]]:
@@ -341,3 +350,72 @@ def _outline(document: Raw) -> Iterator[Heading]:
         tops = {pdfium.PDFDEST_VIEW_XYZ: 1, pdfium.PDFDEST_VIEW_FITH: 0, pdfium.PDFDEST_VIEW_FITBH: 0}
         top = points[tops[view]] if view in tops and len(points) > tops[view] else 0.0
         yield Heading(mark.level, cleaned(title), page + 1, -top if top else None)
+
+
+# ------------------------------------------------------------------------------------------------------------- pictures
+
+_WIDEST, _LARGEST = 1_400, 4.0  # pixels of a picture's longer side; pixels of a point
+_MOST_BOXES = 200
+
+
+def draw_page(data: bytes, *, number: int, words: str, seconds: float) -> list[bytes]:
+    """Return the facts about a page, as JSON, and its picture, as PNG. Raises `BadInput`.
+
+    The boxes are those of the lines of `words` that stand in its text, whatever spaces, marks and hyphens are between.
+    """
+    _allow(seconds)
+    try:
+        with _opened(data) as document:
+            if not 1 <= number <= len(document):
+                raise BadInput(f"there are {len(document)} pages")
+            page = document[number - 1]
+            scale = min(_WIDEST / max(1.0, *page.get_size()), _LARGEST)
+            bitmap = page.render(scale=scale, rev_byteorder=True, prefer_bgrx=False)
+            width, height = bitmap.width, bitmap.height
+            boxes = [box for span in _found(page, words) for box in _boxes(page, span, width, height)]
+            facts = {"pages": len(document), "boxes": boxes[:_MOST_BOXES]}
+            pixels = memoryview(bitmap.buffer)
+            rows = (b"\0" + pixels[at * bitmap.stride : at * bitmap.stride + 3 * width] for at in range(height))
+            return [json.dumps(facts).encode(), _png(width, height, b"".join(rows))]
+    finally:
+        _allow(0.0)
+
+
+def _png(width: int, height: int, rows: bytes) -> bytes:
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return struct.pack("!I", len(content)) + name + content + struct.pack("!I", zlib.crc32(name + content))
+
+    head = chunk(b"IHDR", struct.pack("!IIBBBBB", width, height, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(rows, 4)) + chunk(b"IEND", b"")
+
+
+def _found(page: Raw, words: str) -> Iterator[tuple[int, int]]:
+    """Yield the characters of a page in which some words stand: all of them in one place, else line by line."""
+    text = page.get_textpage()
+    letters = [(letter, at) for at, each in enumerate(_letters(text)) for letter in _plain(each)]
+    written, begin = "".join(letter for letter, _ in letters), 0
+    whole = _plain(words)
+    for part in [whole] if whole in written else filter(None, map(_plain, words.split("\n"))):
+        place = written.find(part, begin)
+        place = place if place >= 0 else written.find(part)
+        if part and place >= 0:
+            begin = place + len(part)
+            yield letters[place][1], letters[begin - 1][1] + 1
+
+
+def _plain(text: str) -> str:
+    return "".join(letter for letter in unicodedata.normalize("NFKC", text).casefold() if letter.isalnum())
+
+
+def _boxes(page: Raw, span: tuple[int, int], width: int, height: int) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the boxes of some characters, one a line, in the pixels of a picture."""
+    text = page.get_textpage()
+    x, y = c_int(), c_int()
+    for at in range(min(pdfium.FPDFText_CountRects(text, span[0], span[1] - span[0]), _MOST_BOXES)):
+        corners = []
+        left, bottom, right, top = text.get_rect(at)
+        for across, up in ((left, top), (right, bottom)):
+            pdfium.FPDF_PageToDevice(page, 0, 0, width, height, 0, across, up, x, y)
+            corners.append((x.value, y.value))
+        (x1, y1), (x2, y2) = corners
+        yield min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
