@@ -13,7 +13,7 @@ import { answers, isUnderWay, isWhole, showMaking, showWhole } from "./making";
 import { forgetColors } from "./palette";
 import { Panel } from "./panel";
 import { Picture } from "./picture";
-import { isUnread, type Facets, type Happening, type Result } from "./records";
+import { isUnread, type Facets, type Happening, type Hit, type Result } from "./records";
 import {
   askForKey,
   NO_GRAPH,
