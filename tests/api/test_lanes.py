@@ -129,4 +129,4 @@ def test_what_windows_lacks_is_a_need_only_where_the_test_itself_uses_it(monkeyp
     monkeypatch.setattr(lanes, "TESTS", ROOT / "src")
     assert lanes.posix_need(error) is None
     assert lanes.posix_need(raised(lambda: {}.no_such_method)) is None
-    assert lanes.posix_need(raised(lambda: open("/no/such/file"))) is None  # noqa: PTH123
+    assert lanes.posix_need(raised(Path("/no/such/file").read_bytes)) is None
