@@ -1,6 +1,5 @@
 """Fixtures that several test files share."""
 
-import fcntl
 import gc
 import os
 import pickle
@@ -152,6 +151,8 @@ def real_graph(data_folder, tmp_path_factory):
         source = data_folder / name
         if not source.is_dir():
             pytest.skip(f"{source} is not here; ORIENTEER_DATA names the folder of real graphs")
+        import fcntl  # which Windows has not
+
         with (folder / f"{name}.report").open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)

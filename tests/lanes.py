@@ -66,6 +66,23 @@ def _audited(start: Callable[[BaseProcess], None]) -> Callable[[BaseProcess], No
     return audited
 
 
+def posix_need(error: Exception) -> str | None:
+    """Return what of POSIX a test itself, not the product, used and Windows lacks, or None for any other error."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if getattr(error, "winerror", None) == 1314:  # the user may make no links
+        return "the right to make links"
+    is_in_a_test = traceback is not None and TESTS in Path(traceback.tb_frame.f_code.co_filename).parents
+    return "POSIX" if is_in_a_test and LACKING.search(str(error)) else None
+
+
+LACKING = re.compile(
+    r"No module named '(?:fcntl|grp|pty|pwd|resource|termios)'|module '(?:os|signal|socket|time)' has no attribute"
+)
+TESTS = Path(__file__).parent
+
+
 class _Running:
     lane = "all"
 
@@ -102,7 +119,12 @@ class Guard:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self) -> Iterator[None]:
-        result = yield
+        try:
+            result = yield
+        except (AttributeError, ImportError, OSError) as error:
+            if sys.platform == "win32" and (need := posix_need(error)) is not None:
+                pytest.skip(f"needs {need}")
+            raise
         if self.met:  # in a thread, or where something catches everything
             pytest.fail(self.met[0])
         return result

@@ -106,3 +106,27 @@ def test_other_lanes_run_them_and_say_what_was_skipped(tmp_path, workers):
     printed = run(tmp_path, "--lane", "all", *chosen)
     assert "3 passed, 1 skipped" in printed, printed
     assert "skipped: 1 need Chromium" in printed
+
+
+class _Product:
+    """What the product raises is no need of a test: it is a fault there."""
+
+    def lacking(self):
+        import os
+
+        return os.no_such_call  # type: ignore[attr-defined]
+
+
+def raised(call):
+    with pytest.raises((AttributeError, ImportError, OSError)) as caught:
+        call()
+    return caught.value
+
+
+def test_what_windows_lacks_is_a_need_only_where_the_test_itself_uses_it(monkeypatch):
+    error = raised(_Product().lacking)
+    assert lanes.posix_need(error) == "POSIX"
+    monkeypatch.setattr(lanes, "TESTS", ROOT / "src")
+    assert lanes.posix_need(error) is None
+    assert lanes.posix_need(raised(lambda: {}.no_such_method)) is None
+    assert lanes.posix_need(raised(Path("/no/such/file").read_bytes)) is None
