@@ -9,7 +9,8 @@ import { number, say } from "./texts";
 
 const MORE = 20,
   PAGE = 50,
-  LONGEST = 120;
+  LONG = 40,
+  LONGEST = 120; // characters of a cell
 const READERS = /^(anchor|reader)\b/;
 
 export type Uses = {
@@ -168,7 +169,8 @@ export class AllAnswers {
           const value = row[at];
           if (!first) return el("th", { scope: "row" }, pick(ids[place]!, String(value)));
           if (columns[at]!.kind === "edge" && isNode(value)) return el("td", {}, pick(value.id, value.name));
-          return el("td", { class: typeof value === "number" ? "number" : null }, cell(value));
+          const text = cell(value);
+          return el("td", { class: typeof value === "number" ? "number" : text.length > LONG ? "long" : null }, text);
         }),
       ),
     );
