@@ -1,11 +1,12 @@
 /** All answers, and not the first twenty: more cards, the table of all, all of them as a file. */
 
 import { fetched, post } from "./api";
+import { figure } from "./charts";
 import { byId, el } from "./dom";
 import { fileName, save } from "./files";
 import type { Asked, Turn } from "./history";
 import type { Answers, Hit, Result } from "./records";
-import { number, say } from "./texts";
+import { say } from "./texts";
 
 const MORE = 20,
   PAGE = 50,
@@ -153,7 +154,8 @@ export class AllAnswers {
       return el("button", { class: "link", type: "button", onclick }, text || id);
     };
     const shown = [...columns.keys()].filter((at) => columns[at]!.kind !== "own" || columns[at]!.name !== "id");
-    shown.sort((a, b) => Number(columns[b]!.name === "name") - Number(columns[a]!.name === "name"));
+    const order = ({ name, kind }: Answers["columns"][number]) => (kind !== "own" ? 1 : name === "text" ? 2 : name === "name" ? -1 : 0);
+    shown.sort((a, b) => order(columns[a]!) - order(columns[b]!));
     const head = shown.map((at) => {
       const { name } = columns[at]!,
         isSorted = name === sort,
@@ -183,6 +185,6 @@ const isNode = (value: unknown): value is { id: string; name: string } =>
 
 function cell(value: unknown): string {
   if (value === null || value === undefined) return "";
-  const text = typeof value === "string" ? value : typeof value === "number" ? number(value) : JSON.stringify(value);
+  const text = typeof value === "string" ? value : typeof value === "number" ? figure(value) : JSON.stringify(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
