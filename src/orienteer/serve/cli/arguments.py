@@ -366,10 +366,15 @@ def found_or_made(path: Path, out: Output) -> Path | Making:
 
     Asks a person about a large folder first. Raises `NotAGraph` and `BadInput` if there is nothing to read.
     """
+    from orienteer.graph.format import is_graph
+
+    _refuse_address(path)
+    if is_graph(path) and not (out.include or out.exclude):
+        return path
+    # These load what reads documents.
     from orienteer.ingest.sources import confirm_large, graph_at, graph_that_is_ready, may_hold_sources
     from orienteer.ingest.stores import remote_graph
 
-    _refuse_address(path)
     cache, chosen = settings().cache, _selection(out)
     if (ready := graph_that_is_ready(path, cache=cache, selection=chosen)) is not None:
         return ready
