@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -253,3 +254,26 @@ def test_what_a_model_does_not_find_is_a_refusal_from_the_shell(cli, notes, read
     assert "-- nearest --" in ran.out
     record = cli(*command, reading.url, "--json").json
     assert (record["answer"], record["refusal"]["kind"]) == (None, "not_here")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX has such locks")
+def test_the_cache_says_that_vectors_are_being_made_and_every_question_too(cli, notes, clubs):
+    import fcntl
+
+    assert cli("ask", notes, "What is kept in the store?").code in (0, 1)
+    cache = Path(os.environ["ORIENTEER_CACHE"])
+    assert cli("cache", "info", "--json").json["running"] is None
+    (cache / "locks").mkdir(exist_ok=True)
+    file = cache / "locks" / "vectors"
+    began = time.time() - 300
+    file.write_text(
+        json.dumps({"generation": "other", "began": began, "process": 4, "graph": str(cache / "graphs" / "x-1")})
+    )
+    with file.open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        told = "vectors of x-1 are being made in the background, since 5 min: orienteer cache stop ends it"
+        assert told in cli("cache", "info").out
+        assert told in cli("ask", clubs, "Who leads the Choir?").err
+        running = cli("cache", "info", "--json").json["running"]
+        assert running == {"graph": str(cache / "graphs" / "x-1"), "process": 4, "began": began}
+    assert told not in cli("cache", "info").out

@@ -151,17 +151,18 @@ def print_hits(out: Output, graph: Graph, hits: Sequence[Ranked]) -> None:
     """Print a ranking: on a terminal, and for documents, a block for each hit; elsewhere a table."""
     if not hits:
         out.print("no hits")
-    elif sys.stdout.isatty() or graph.arrays.is_made_of_documents:
-        for rank, hit in enumerate(hits, 1):
+        return
+    rows = []
+    for rank, hit in enumerate(hits, 1):
+        if sys.stdout.isatty() or graph.arrays.is_made_of_documents:
             if rank > 1:
                 out.print()
             print_hit(out, graph, rank, hit)
-    else:
-        rows = []
-        for rank, hit in enumerate(hits, 1):
-            votes = counted(hit.votes, "vote") if hit.votes is not None else ""
-            why = " | ".join(filter(None, (votes, hit.why, " ".join(hit.text.split()))))
-            rows.append([str(rank), hit.name, hit.type, hit.id, why])
+            continue
+        votes = counted(hit.votes, "vote") if hit.votes is not None else ""
+        why = " | ".join(filter(None, (votes, hit.why, " ".join(hit.text.split()))))
+        rows.append([str(rank), hit.name, hit.type, hit.id, why])
+    if rows:
         out.table(rows, header=("rank", "name", "type", "id", "why"))
 
 

@@ -162,12 +162,11 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     flags += [flag for group in groups.values() for flag in _flags(group)]
     is_tabular = signature.parameters["out"].annotation == Tabular
     reads_sources = not parameters.keys().isdisjoint(("directory", "directories"))
-    own: list[tuple[str, object, object]] = []
-    if reads_sources:
-        own += [("yes", False, YesFlag), ("include", None, Include), ("exclude", None, Exclude)]
-    own += [("as_json", False, JsonFlag), ("quiet", False, QuietFlag), ("verbosity", 0, VerboseFlag)]
-    if is_tabular:
-        own += [("form", None, Form), ("no_pager", False, PagerFlag)]
+    own: list[tuple[str, object, object]] = [
+        *([("yes", False, YesFlag), ("include", None, Include), ("exclude", None, Exclude)] if reads_sources else ()),
+        *[("as_json", False, JsonFlag), ("quiet", False, QuietFlag), ("verbosity", 0, VerboseFlag)],
+        *([("form", None, Form), ("no_pager", False, PagerFlag)] if is_tabular else ()),
+    ]
     flags += [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         for name, default, annotation in own
@@ -180,14 +179,12 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
         logging.getLogger("orienteer").setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
         if given["as_json"] and form not in ("", "json"):
             raise UsageError(f"--json is short for --format json: leave it out, or --format {form}")
+        has_pager = is_tabular and not given["no_pager"] and not values.get("watch")
         out = Output(
-            form="json" if given["as_json"] else form,
-            quiet=given["quiet"],
-            verbosity=verbosity,
-            assumes_yes=given.get("yes", False),
-            has_pager=not (given.get("no_pager", True) or values.get("watch")),
+            form="json" if given["as_json"] else form, quiet=given["quiet"], verbosity=verbosity, has_pager=has_pager
         )
-        out.include, out.exclude = given.get("include") or (), given.get("exclude") or ()
+        if reads_sources:
+            out.assumes_yes, out.include, out.exclude = given["yes"], given["include"] or (), given["exclude"] or ()
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         try:
@@ -224,8 +221,8 @@ def _flags(group: type[Any]) -> list[inspect.Parameter]:  # Any: a dataclass
 def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, Any]) -> int | None:  # Any: its options
     """Return the exit code of a command. Raises `NotAGraph` for a damaged graph, `Error` for a full or failing disk."""
     try:
-        with out.clock():
-            return function(out=out, **values)
+        out.start_clock()
+        return function(out=out, **values)
     except Exception as error:
         # Damage shows as any error, of NumPy or of the system: files are checked only then, for it takes long.
         for graph in out.opened:
@@ -366,10 +363,15 @@ def found_or_made(path: Path, out: Output) -> Path | Making:
 
     Asks a person about a large folder first. Raises `NotAGraph` and `BadInput` if there is nothing to read.
     """
+    from orienteer.graph.format import is_graph
+
+    _refuse_address(path)
+    if is_graph(path) and not (out.include or out.exclude):
+        return path
+    # These load what reads documents.
     from orienteer.ingest.sources import confirm_large, graph_at, graph_that_is_ready, may_hold_sources
     from orienteer.ingest.stores import remote_graph
 
-    _refuse_address(path)
     cache, chosen = settings().cache, _selection(out)
     if (ready := graph_that_is_ready(path, cache=cache, selection=chosen)) is not None:
         return ready

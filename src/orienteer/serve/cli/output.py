@@ -6,7 +6,6 @@ import errno
 import io
 import json
 import os
-import re
 import shutil
 import sys
 import time
@@ -30,7 +29,6 @@ _PROGRESS_SECONDS = 5.0
 # Seconds without any output after which a terminal shows that the command goes on.
 _SILENT_SECONDS = 2.0
 _LEAST_ROOM = 20  # characters of a column that is cut
-_STYLES = re.compile(r"\x1b\[[0-9;]*m")
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """The errors of a disk that is full, or fails."""
 
@@ -38,18 +36,11 @@ DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 class Output:
     """The streams of a command, and how results, notes and progress are written to them."""
 
-    def __init__(
-        self,
-        *,
-        form: str = "",
-        quiet: bool = False,
-        verbosity: int = 0,
-        assumes_yes: bool = False,
-        has_pager: bool = False,
-    ) -> None:
-        self.form = form
-        """The form of the result: `json`, `csv`, `md` or `table`; empty for a text for people."""
-        self.quiet, self.verbosity, self.assumes_yes = quiet, verbosity, assumes_yes
+    def __init__(self, *, form: str = "", quiet: bool = False, verbosity: int = 0, has_pager: bool = False) -> None:
+        self.form, self.quiet, self.verbosity = form, quiet, verbosity
+        """The form of the result is `json`, `csv`, `md` or `table`, or empty for a text for people."""
+        self.assumes_yes = False
+        """Whether a person need not be asked about a large folder."""
         self.include: Sequence[str] = ()
         self.exclude: Sequence[str] = ()
         """Patterns of the files of a folder that the command reads, and of those that it skips."""
@@ -59,12 +50,11 @@ class Output:
         """Whether others use the terminal meanwhile, as the log of a server or a prompt: then no line moves."""
         self.doing = "working"
         """What goes on, for a person who waits."""
-        self._stage, self._line, self._began, self._printed = "", "", 0.0, 0.0
-        self._is_within_line = False
+        self._stage, self._line, self._began, self._printed, self._is_within_line = "", "", 0.0, 0.0, False
         # The result, and the notes that follow it, until `done` shows them; None if they are written at once.
         self._held = io.StringIO() if has_pager and sys.stdout.isatty() else None
         self._later: list[str] = []
-        self._last, self._lock = time.monotonic(), RLock()
+        self._last, self._lock, self._over = time.monotonic(), RLock(), Event()
 
     @property
     def as_json(self) -> bool:
@@ -76,10 +66,7 @@ class Output:
         self._write(escape_json(json.dumps(result, ensure_ascii=False, indent=2, default=_plain_data)) + "\n")
 
     def show(self, record: Any, text: str | Callable[[], None], rows: Callable[[], Rows] | None = None) -> None:
-        """Print the result of a command in the form that was asked for: JSON, rows, else its text.
-
-        `text` may be a function that prints it.
-        """
+        """Print a result in the form that was asked for: JSON, rows, else its text, which a function may print."""
         if self.as_json:
             self.json(record)
         elif self.form and rows is not None:
@@ -119,15 +106,13 @@ class Output:
         from rich.text import Text
 
         self._wipe()
-        console = self._console(self._stream)
-        shown, at = Text(style=style), 0
-        for begin, end in marks:
+        console, shown, at = self._console(self._stream), Text(style=style), 0
+        for begin, end in (*marks, (len(text), len(text))):
             shown.append(clean(text[at:begin])).append(clean(text[begin:end]), "bold not dim")
             at = end
-        shown.append(clean(text[at:]))
         width = console.width - indent
         wrapped = list(shown.wrap(console, width)) if indent else [shown]
-        if lines and len(wrapped) > lines:
+        if 0 < lines < len(wrapped):
             last = wrapped[lines - 1].plain[: width - 2]
             wrapped[lines - 1 :] = [Text(f"{last.rpartition(' ')[0] or last} …", style)]
         for one in wrapped:
@@ -135,7 +120,8 @@ class Output:
 
     def words(self, text: str) -> None:
         """Print a part of a line at once; any other output ends the line first."""
-        self.release()
+        if self._held is not None:
+            self.done()
         if not self._is_within_line:
             self._wipe()
         with _named():
@@ -207,55 +193,39 @@ class Output:
                 self._printed = now
             sys.stderr.flush()
 
-    @contextmanager
-    def clock(self) -> Iterator[None]:
-        """Show on a terminal what goes on, and for how long, whenever nothing has been written for two seconds."""
-        if self.quiet or not sys.stderr.isatty():
-            yield
-            return
-        over = Event()
+    def start_clock(self) -> None:
+        """Show on a terminal, until `done`, what goes on and for how long when nothing is written for two seconds."""
+        if self._moves and not self.quiet:
+            Thread(target=self._tick, daemon=True).start()
 
-        def run() -> None:
-            while not over.wait(1.0):
-                if not self._moves or self._is_within_line:
-                    continue
-                with self._lock:
-                    silent = time.monotonic() - self._last
-                    if silent > _SILENT_SECONDS:
-                        self._stage, self._line = self._stage or self.doing, self._line or self.doing
-                        sys.stderr.write(f"{_WIPE}{clean(self._line)} ({format_duration(silent)})")
-                        sys.stderr.flush()
-
-        Thread(target=run, daemon=True).start()
-        try:
-            yield
-        finally:
-            over.set()
+    def _tick(self) -> None:
+        while not self._over.wait(1.0):
+            with self._lock:
+                silent = time.monotonic() - self._last
+                if silent > _SILENT_SECONDS and self._moves and not self._is_within_line:
+                    self._stage, self._line = self._stage or self.doing, self._line or self.doing
+                    sys.stderr.write(f"{_WIPE}{clean(self._line)} ({format_duration(silent)})")
+                    sys.stderr.flush()
 
     def done(self) -> None:
         """Show what is held, through a pager if a screen is too small for it; remove the line that moves."""
+        self._over.set()
         self._wipe()
-        text = self._held.getvalue() if self._held is not None else ""
-        size = shutil.get_terminal_size()
-        height = sum(1 + len(_STYLES.sub("", line)) // size.columns for line in text.splitlines())
-        if height >= size.lines and shutil.which((pager := os.environ.get("PAGER", "less")).partition(" ")[0]):
+        text, self._held = "" if self._held is None else self._held.getvalue(), None
+        pager = os.environ.get("PAGER", "less")
+        if text.count("\n") >= shutil.get_terminal_size().lines and shutil.which(pager.partition(" ")[0]):
             from pydoc import pipepager
 
             # Of less: end at once if all fits, keep styles, leave the text on the screen.
             os.environ.setdefault("LESS", "FRX")
             pipepager(text, pager)
-            self._held = None
-        self.release()
-
-    def release(self) -> None:
-        """Write what is held for a pager, and hold nothing more."""
-        held, self._held = self._held, None
+            text = ""
         with _named():
-            sys.stdout.write("" if held is None else held.getvalue())
+            sys.stdout.write(text)
             sys.stdout.flush()
         later, self._later = self._later, []
-        for text in later:
-            self.note(text)
+        for note in later:
+            self.note(note)
 
     @property
     def _stream(self) -> TextIO:
