@@ -29,8 +29,18 @@ def operations(described):
 
 def test_operations_have_names_that_generated_clients_can_live_with(operations):
     assert sorted(operations) == [
-        *("ask", "create_chat_completion", "cypher", "facets", "feedback", "get_file", "get_graphs", "get_health"),
-        *("get_info", "get_metrics", "get_model", "get_models", "get_node", "get_ready", "get_schema", "intersect"),
+        *("answers", "ask", "create_chat_completion", "cypher", "facets", "feedback", "get_file", "get_graphs"),
+        *(
+            "get_health",
+            "get_info",
+            "get_metrics",
+            "get_model",
+            "get_models",
+            "get_node",
+            "get_ready",
+            "get_schema",
+            "intersect",
+        ),
         *("list_nodes", "neighbors", "paths", "search", "subgraph"),
     ]
     assert all(name.isidentifier() and not keyword.iskeyword(name) for name in operations)
@@ -77,7 +87,7 @@ def test_every_body_has_an_example_that_is_answered(operations, languages, tmp_p
         for _, path, operation in operations.values()
         if "requestBody" in operation
     }
-    assert len(bodies) == 11
+    assert len(bodies) == 12
     with serving({"languages": languages}) as client:
         for path, examples in bodies.items():
             reply = client.post(path, examples[0])

@@ -99,12 +99,6 @@ def test_a_picture_has_all_edges_among_its_nodes(client, small):
     assert picture["unknown"] == ["nobody"]
 
 
-def test_facets_count_the_hits(client):
-    facets = client.post("/api/facets", {"graph": "small", "nodes": ["f1", "f2", "p1"]}).json
-    assert facets["total"] == 3
-    assert {group["value"]: group["count"] for group in facets["types"]} == {"film": 2, "person": 1}
-
-
 def test_a_paragraph_is_opened_at_its_place_in_its_document(tmp_path):
     folder = tmp_path / "notes"
     folder.mkdir()

@@ -111,6 +111,7 @@ def test_where_no_page_is_built_the_rest_is_served(small, tmp_path):
 def test_the_description_names_every_route_and_what_it_takes(client):
     told = client.get("/openapi.json").json
     assert sorted(told["paths"]) == [
+        "/api/answers",
         "/api/ask",
         "/api/cypher",
         "/api/facets",

@@ -12,7 +12,7 @@ import pytest
 
 import orienteer
 from fakes.inside import inside
-from orienteer import errors
+from orienteer import Retriever, errors
 from orienteer.errors import AmbiguousNode, BadOption, Error, ModelError, NotAGraph, UnknownNode, without_paths
 from orienteer.graph import Graph
 from orienteer.ingest import ImportOptions, import_graph
@@ -242,7 +242,7 @@ def test_a_picture_says_what_it_leaves_out(small, monkeypatch):
 def test_facets_count_types_and_values(build):
     nodes = [Node(f"n{at}", "beer" if at % 3 else "pub", properties={"year": 1990 + at % 2}) for at in range(7)]
     nodes += [Node("n7", "beer", properties={"tags": ["a", "b"], "year": None}), Node("n8", "beer"), Node("n9", "x")]
-    counted = facets_page(build(nodes), [node.id for node in nodes[:9]])
+    counted = facets_page(Retriever(build(nodes), "anchor"), nodes=[node.id for node in nodes[:9]])
     assert counted.total == 9
     assert {group.value: group.count for group in counted.types} == Counter(node.type for node in nodes[:9])
     years, tags = counted.properties
@@ -256,9 +256,9 @@ def test_facets_count_types_and_values(build):
 
 
 def test_facets_keep_the_most_frequent_values(build, monkeypatch):
-    monkeypatch.setattr(inside(subgraph_page), "MOST_VALUES", 2)
+    monkeypatch.setattr(inside(facets_page), "MOST_VALUES", 2)
     graph = build([Node(str(at), properties={"p": at // 2}) for at in range(7)])
-    [facet] = facets_page(graph, [str(at) for at in range(7)]).properties
+    [facet] = facets_page(Retriever(graph, "anchor"), nodes=[str(at) for at in range(7)]).properties
     assert ([group.value for group in facet.groups], facet.distinct) == ([0, 1], 4)
 
 
@@ -277,18 +277,7 @@ def test_names_are_cleaned_and_ids_come_back(build):
     assert for_outside(node_page(graph, "b"), []) == node_page(graph, "b")
 
 
-MARKS = [
-    "plain",
-    "a\tb",
-    "line\nbreak",
-    "back\\\\slash \\t",
-    '"quoted"',
-    "\x7f\x85",
-    "\u2028",
-    "\u2066x\u2069",
-    "\x00",
-    "ä€😀",
-]
+MARKS = ["plain", "a\tb", "line\nbreak", "back\\slash \\t", '"quoted"', "\x7f\x85", "\u2028", "\u2066x", "\x00", "ä€😀"]
 PLACES = ["", "/home/ada/beers: no vectors", "beers", 'a "/home/ada/b\\"', "C:\\graphs", "/homely"]
 
 

@@ -46,9 +46,10 @@ __getattr__, __dir__, __all__ = face(
             "ASK as ASK_TOOL, checked as checked_call, look_up as look_up_tool, MOST_ROWS as MOST_TOOL_ROWS, "
             "reply_of as reply_of_result, tools_of"
         ),
+        "views.answers": "facets as facets_page",
         "views.outside": "for_outside, json_outside, machine_paths, message_outside",
         "views.pages": (
-            "facets as facets_page, info as graph_info, intersect as intersect_page, list_nodes as nodes_page, "
+            "info as graph_info, intersect as intersect_page, list_nodes as nodes_page, "
             "neighbors as neighbors_page, node as node_page, node_named, paths as paths_page, relative_paths, "
             "schema as schema_page, search as search_page, searcher as searcher_of, subgraph as subgraph_page"
         ),

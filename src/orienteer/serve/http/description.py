@@ -20,7 +20,7 @@ from orienteer.serve.http.look_ups import ServedView
 from orienteer.text.sentences import one_line
 
 # Operations that can also answer by events.
-_STREAMED = ("ask", "create_chat_completion")
+_STREAMED = {"ask": "text/event-stream", "create_chat_completion": "text/event-stream", "answers": "text/csv"}
 # Names of operations that their paths do not give.
 _NAMES = {"/api/list": "list_nodes", "/v1/chat/completions": "create_chat_completion"}
 _MOST_TYPES = 12  # of a graph, in `llms.txt`
@@ -78,8 +78,8 @@ def description_of(app: FastAPI) -> dict[str, Any]:  # Any: JSON
             replies = operation["responses"]
             replies |= {str(status): _problem(why) for status, why in _PROBLEMS.items()}
             replies["default"] = _problem("Anything else that went wrong")
-            if operation["operationId"] in _STREAMED:
-                replies["200"]["content"]["text/event-stream"] = {"schema": {"type": "string"}}
+            if (other := _STREAMED.get(operation["operationId"])) is not None:
+                replies["200"]["content"][other] = {"schema": {"type": "string"}}
             for content in operation.get("requestBody", {}).get("content", {}).values():
                 schemas |= content["schema"].pop("$defs", {})
     text = json.dumps(described).replace("#/$defs/", "#/components/schemas/")

@@ -45,11 +45,13 @@ def answer_table(
 
     Raises what `Retriever.answers` raises, `UnknownNode`, and `BadOption` for a column that is not there.
     """
+    import numpy as np
+
     from orienteer.graph.columns import table_of
 
     arrays = retriever.graph.arrays
     if nodes:
-        table = table_of(arrays, arrays.rows(list(dict.fromkeys(nodes))))
+        table = table_of(arrays, np.array(list(dict.fromkeys(map(arrays.row, nodes))), np.int32))
     else:
         table = retriever.answers(question or "", reading=reading, **filters)
     return table.sorted(sort, descending=descending).select(columns)
