@@ -135,20 +135,19 @@ _TABLE = (
     McpTool(
         name=ASK,
         description="Answer a question from the graph: ranked nodes, each with the edges or words that support it. "
-        "Start here for how things are connected.",
+        "Start here.",
         properties={
             "question": _text("In whole words"),
             "k": _count(ASK_K),
             "offset": _OFFSET,
             "node_types": _TYPES,
-            "reading": _text("A line for the question, such as `count A per -edge-> B`"),
+            "reading": _text("A line: `count A per -edge-> B`"),
         },
         required=("question",),
     ),
     McpTool(
         name="search",
-        description="Find nodes by words of their names and texts. Use it to look up things by name. Edges are not "
-        "searched.",
+        description="Find nodes by words of their names and texts. Edges are not searched.",
         properties={"query": _TEXT, "node_types": _TYPES, "where": _WHERE, "k": _count(10), "offset": _OFFSET},
         required=("query",),
         inner="search_in_graph",
@@ -190,7 +189,7 @@ _TABLE = (
     ),
     McpTool(
         name="node",
-        description="Read one node in full: text, properties, and its edges counted by type.",
+        description="Read one node in full, its edges counted by type.",
         properties={"node": _NODE, "offset": {**_OFFSET, "description": "Characters of the text to skip"}},
         required=("node",),
         inner="read_node",
