@@ -30,18 +30,8 @@ def operations(described):
 def test_operations_have_names_that_generated_clients_can_live_with(operations):
     assert sorted(operations) == [
         *("answers", "ask", "create_chat_completion", "cypher", "facets", "feedback", "get_file", "get_graphs"),
-        *(
-            "get_health",
-            "get_info",
-            "get_metrics",
-            "get_model",
-            "get_models",
-            "get_node",
-            "get_ready",
-            "get_schema",
-            "intersect",
-        ),
-        *("list_nodes", "neighbors", "paths", "search", "subgraph"),
+        *("get_health", "get_info", "get_metrics", "get_model", "get_models", "get_node", "get_page", "get_ready"),
+        *("get_schema", "intersect", "list_nodes", "neighbors", "paths", "search", "subgraph"),
     ]
     assert all(name.isidentifier() and not keyword.iskeyword(name) for name in operations)
 
@@ -73,10 +63,11 @@ def test_every_operation_tells_its_errors_in_one_form(operations):
 
 def test_content_types_are_those_of_the_replies(operations, client):
     for name, (method, path, operation) in operations.items():
-        if method == "get" and "{" not in path and name not in ("get_node", "get_file"):
+        if method == "get" and "{" not in path and name not in ("get_node", "get_file", "get_page"):
             query = "" if path in ("/health", "/ready", "/metrics") else "?graph=languages"
             sent = client.get(path + query).headers["content-type"].partition(";")[0]
             assert list(operation["responses"]["200"]["content"]) == [sent]
+    assert list(operations["get_page"][2]["responses"]["200"]["content"]) == ["image/png"]
     for name in ("ask", "create_chat_completion"):
         assert set(operations[name][2]["responses"]["200"]["content"]) == {"application/json", "text/event-stream"}
 
