@@ -15,7 +15,7 @@ from orienteer.graph.search import shared_name
 from orienteer.graph.store import Graph
 from orienteer.reading.overview import Overview
 from orienteer.records import Question, Ranked, Refusal, Result, Road, WalkedEdge
-from orienteer.retrieval.graph_text import bare_hit, edge_lines, ends_of, kind_line
+from orienteer.retrieval.graph_text import bare_hit, edge_lines, ends_of
 from orienteer.text.sentences import one_line
 
 _GRAPH = r"(?:(?:this|the|diese[rsmn]?|de[rm]|das) )?(?:graph|data|database|dataset|collection|daten|graphen)"
@@ -93,7 +93,7 @@ def _comparison(graph: Graph, rows: tuple[int, int], most: int) -> dict[str, Any
     for kind in dict.fromkeys((*around[0], *around[1])):
         left, right = (groups.get(kind, nothing) for groups in around)
         table.append(
-            (kind_line(graph, kind), *(_names(graph, part) for part in (left & right, left - right, right - left)))
+            (_kind(graph, kind), *(_names(graph, part) for part in (left & right, left - right, right - left)))
         )
     sets = [frozenset().union(*groups.values()) for groups in around]
     shared = len(sets[0] & sets[1])
@@ -123,6 +123,12 @@ def _neighbours(graph: Graph, row: int) -> dict[Kind, frozenset[int]]:
         kind = Kind(name, "in" if is_in else "out", arrays.type_at(other))
         groups.setdefault(kind, set()).add(other)
     return {kind: frozenset(groups[kind]) for kind in sorted(groups, key=lambda kind: -len(groups[kind]))}
+
+
+def _kind(graph: Graph, kind: Kind) -> str:
+    """Return a kind of neighbours in words: `influenced by → language`, `language influenced by → it`."""
+    edge, node = (graph.schema.label(name).replace("_", " ") for name in (kind.edge_type, kind.node_type))
+    return f"{edge} → {node}" if kind.direction == "out" else f"{node} {edge} → it"
 
 
 def _names(graph: Graph, rows: frozenset[int]) -> str:
