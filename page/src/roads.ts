@@ -13,7 +13,7 @@ const COMPARED_HITS = 10,
 /** Return the table of a road; nodes lead to themselves. */
 export function roadTable({ kind, columns, rows }: Road, pick: (id: string) => void): HTMLElement {
   const cell = (value: unknown, at: number) =>
-    kind === "compare" && at === 0 ? el("th", { scope: "row" }, String(value)) : el("td", {}, shown(value, pick));
+    kind === "compare" && at === 0 ? el("th", { scope: "row" }, String(value)) : el("td", { "data-name": columns[at] === "both" ? say("both") : columns[at] }, shown(value, pick));
   return el(
     "div",
     { class: `wide ${kind}`, tabindex: "0", role: "region", "aria-label": say("table") },

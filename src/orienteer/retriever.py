@@ -618,7 +618,7 @@ def overview(graph: Graph, *, has_examples: bool = True) -> Overview:
     from orienteer.reading.overview import overview_of
 
     prover = "documents" if graph.arrays.is_made_of_documents else "anchor"
-    if not has_examples or graph.is_in_place or not graph.arrays.names:
+    if not has_examples or graph.is_in_place:
         return overview_of(graph, None)
     return graph.arrays.once("overview", lambda: overview_of(graph, Retriever(graph, prover, settings=Settings()).ask))
 

@@ -265,15 +265,23 @@ def _of_documents(graph: Graph, ask: Ask) -> Iterator[Example]:
     """Yield questions that headings ask, if what is quoted is below them, and one for what mentions a heading."""
     arrays, end, asked = graph.arrays, time.monotonic() + _SECONDS, dict[str, Kind]()
     rows = [row for row in range(min(len(arrays.names), _MOST_ROWS)) if arrays.type_at(row) == CHUNK]
-    headings = [arrays.names[row].split(SEPARATOR)[-1] for row in rows]
-    for row, heading in zip(rows, headings, strict=True):
+    # Of short sections in one passage the headings are lines of its text.
+    lines = {
+        row: [line for line in arrays.texts[row].split("\n") if line[-1:].isalpha() or line[-1:] == "?"] for row in rows
+    }
+    headings = [(row, text) for row in rows for text in (arrays.names[row].split(SEPARATOR)[-1], *lines[row])]
+    for row, heading in headings:
         question = _question_of(heading, arrays.texts[row])
         if question is not None and question not in asked and len(asked) < _QUOTED and time.monotonic() < end:
             result = ask(question)
             quoted = {node for citation in result.citations for node in citation.ids}
             if result.answer_kind == "quotation" and result.refusal is None and arrays.ids[row] in quoted:
                 asked[question] = "quotation"
-    named = [name for name in dict.fromkeys(headings) if re.fullmatch(r"[A-Z][a-z]+( [a-z]{3,}){1,2}", name)]
+    named = [
+        name
+        for name in dict.fromkeys(text for _, text in headings)
+        if re.fullmatch(r"[A-Z][a-z]+( [a-z]{3,}){1,2}", name)
+    ]
     for name in named[:_TRIES]:
         result = ask(question := f"Which documents mention {name[0].lower()}{name[1:]}?")
         if result.answer_kind == "set" and 0 < (result.answer or "").count(", ") < _FEW:
@@ -288,8 +296,9 @@ def _question_of(heading: str, text: str) -> str | None:
         return heading
     if steps := re.fullmatch(r"(?i)how to (.{4,60})", heading):
         return f"How do I {steps[1]}?"
-    named = re.escape(heading.removeprefix("The "))
-    defined = re.search(rf"(?:^|[.!]\s)((?:the )?{named}) (is|are) (?:an?|the)\b", text, re.IGNORECASE)
-    if defined is None or not 4 < len(heading) <= _LONGEST_NAME:
+    named = heading.removeprefix("The ")
+    is_said = f"{named} is " in text or f"{named} are " in text
+    if not is_said or not 4 < len(heading) <= _LONGEST_NAME:
         return None
-    return f"What {defined[2]} {re.sub('^The', 'the', defined[1])}?"
+    defined = re.search(rf"(?:^|[.!]\s|\n)((?:the )?{re.escape(named)}) (is|are) (?:an?|the)\b", text, re.IGNORECASE)
+    return None if defined is None else f"What {defined[2]} {re.sub('^The', 'the', defined[1])}?"
