@@ -1,8 +1,11 @@
 /** The answer, how the question was read, and what could not be answered. */
 
+import { Refused, Unreachable } from "./api";
 import { bars } from "./charts";
 import { byId, Characters, el, plain } from "./dom";
 import { place, type Citation, type Hit, type Result } from "./records";
+import { roadTable } from "./roads";
+import { tries } from "./start";
 import { number, say } from "./texts";
 
 export type Uses = {
@@ -18,10 +21,19 @@ export class Answer {
   private readonly box = byId("answer");
   private readonly reading = byId("reading");
   private readonly words = el("p", { class: "said" });
+  /** Says beneath a line that is edited why it cannot be asked; null where none is. */
+  private tellEditor: ((error: unknown) => void) | null = null;
 
   constructor(private readonly uses: Uses) {}
 
+  /** Say why a request failed beneath the line that is edited, null that none did; whether there is such a line. */
+  failed(error: unknown): boolean {
+    this.tellEditor?.(error);
+    return this.tellEditor !== null;
+  }
+
   clear(): void {
+    this.tellEditor = null;
     this.box.hidden = this.reading.hidden = true;
     this.box.replaceChildren();
     this.reading.replaceChildren();
@@ -53,10 +65,14 @@ export class Answer {
         citations.filter((citation) => citation.text === "answer"),
       );
       const isQuoted = result.answer_kind === "quotation",
-        isShort = !isQuoted && result.answer_kind !== "text";
+        isShort = !isQuoted && result.answer_kind !== "text" && !(result.road && result.road.kind !== "cypher");
       parts.push(el(isQuoted ? "blockquote" : "p", { class: isShort ? "said short" : "said" }, ...said));
     }
-    if (long)
+    const { road } = result;
+    if (road?.kind === "overview")
+      parts.push(tries(road.rows.map((row) => String(row[1])), (question) => this.uses.askInstead("", question)));
+    else if (road?.rows.length) parts.push(roadTable(road, this.uses.pick));
+    else if (long)
       parts.push(
         el(
           "details",
@@ -155,13 +171,31 @@ export class Answer {
       { rows: "2", "aria-label": say("readingLabel"), maxlength: "8000", spellcheck: "false" },
       text,
     );
+    const told = el("div", { role: "alert", class: "refusal", hidden: true });
     const submit = (event: Event) => {
       event.preventDefault();
       if (field.value.trim()) this.uses.askReading(field.value.trim());
     };
     const leave = () => {
+      this.tellEditor = null;
       made.replaceWith(line);
-      line.querySelector("button")?.focus();
+      line.querySelector<HTMLElement>("button.link")?.focus();
+    };
+    const put = (value: string, near: string) => {
+      field.value = field.value.replace(value, near);
+      told.hidden = true;
+      field.focus();
+    };
+    this.tellEditor = (error) => {
+      told.hidden = error === null;
+      if (error === null) return;
+      const { value, near } = error instanceof Refused ? error : { value: null, near: [] };
+      const isThere = typeof value === "string" && field.value.includes(value);
+      const chips = isThere ? near.map((one) => el("button", { class: "chip", type: "button", onclick: () => put(value, one) }, one)) : [];
+      told.replaceChildren(
+        el("p", {}, messageOf(error)),
+        ...(chips.length ? [el("p", { class: "near" }, `${say("didYouMean")} `, ...chips)] : []),
+      );
     };
     const made = el(
       "form",
@@ -173,6 +207,7 @@ export class Answer {
         el("button", { type: "submit", class: "main" }, say("askReading")),
         el("button", { type: "button", onclick: leave }, say("cancel")),
       ),
+      told,
     );
     field.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
@@ -215,8 +250,15 @@ export class Answer {
   }
 }
 
+/** Say why a request failed. */
+export function messageOf(error: unknown): string {
+  if (error instanceof Unreachable) return say("unreachable");
+  const wait = error instanceof Refused ? error.seconds : null;
+  return `${error instanceof Error ? error.message : String(error)}${wait === null ? "" : ` ${say("retry", { n: wait })}`}`;
+}
+
 /** Say how many nodes meet all of a question where no answer names them, or not all are listed. */
-function meetingOf({ reading, answer, refusal, total: all }: Result, hits: readonly Hit[]): string {
+export function meetingOf({ reading, answer, refusal, total: all }: Result, hits: readonly Hit[]): string {
   const total = all ?? reading?.total,
     listed = hits.filter((hit) => hit.complete).length;
   if (!total || refusal || (answer !== null && listed === total)) return "";

@@ -1,6 +1,6 @@
 /** Requests to the server that the page came from, and to no other. */
 
-import type { Happening } from "./records";
+import type { Happening, Problem } from "./records";
 
 const KEY = "orienteer.key";
 
@@ -10,8 +10,15 @@ export class Refused extends Error {
     readonly status: number,
     message: string,
     readonly seconds: number | null,
+    /** The word of the request that is wrong, and names near it. */
+    readonly value: unknown = null,
+    readonly near: readonly string[] = [],
   ) {
     super(message);
+  }
+
+  static of({ message, status, value, near }: Problem, seconds: number | null = null): Refused {
+    return new Refused(status ?? 0, message, seconds, value, near);
   }
 }
 
@@ -37,11 +44,8 @@ async function sent(path: string, options: RequestInit = {}): Promise<Response> 
   if (reply.ok) return reply;
   const told = await reply.json().catch(() => null);
   const after = Number(reply.headers.get("retry-after"));
-  throw new Refused(
-    reply.status,
-    told?.error?.message ?? `${reply.status} ${reply.statusText}`,
-    after > 0 ? after : null,
-  );
+  const problem: Problem = { message: `${reply.status} ${reply.statusText}`, ...told?.error, status: reply.status };
+  throw Refused.of(problem, after > 0 ? after : null);
 }
 
 const posted = (path: string, body: unknown, signal: AbortSignal | undefined, accept: string): Promise<Response> =>

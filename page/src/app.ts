@@ -1,8 +1,8 @@
 /** The page: one question at a time, from the box to the picture. */
 
 import { Acts } from "./acts";
-import { Answer, spentOn } from "./answer";
-import { ask, get, post, Refused, Unreachable } from "./api";
+import { Answer, messageOf, spentOn } from "./answer";
+import { ask, get, post, Refused } from "./api";
 import { Cards } from "./cards";
 import { DocumentView, isPassage, linkedPlace, placeIn, withoutPlace, withPlace, type Place } from "./document";
 import { byId, Characters, el } from "./dom";
@@ -13,7 +13,8 @@ import { answers, isUnderWay, isWhole, showMaking, showWhole } from "./making";
 import { forgetColors } from "./palette";
 import { Panel } from "./panel";
 import { Picture } from "./picture";
-import { isUnread, type Facets, type Happening, type Hit, type Result } from "./records";
+import { isUnread, type Facets, type Happening, type Hit, type Overview, type Result, type SchemaView } from "./records";
+import { Further } from "./roads";
 import {
   askForKey,
   NO_GRAPH,
@@ -25,12 +26,13 @@ import {
   type ServedGraph,
 } from "./served";
 import { setUpKeys, setUpLanguage, setUpTabs, setUpTheme } from "./shell";
-import { holds, welcome } from "./start";
+import { drawSchema, hideSchema, tries, welcome } from "./start";
 import { Steps } from "./steps";
 import { AllAnswers, wholeOf } from "./table";
 import { language, say } from "./texts";
 
-const HITS = 20;
+const HITS = 20,
+  OFFERED = 3; // questions
 const LOOK_AGAIN_MILLISECONDS = 2000;
 
 export class App {
@@ -45,6 +47,10 @@ export class App {
   /** What was asked of this graph since the page was opened: a question may follow it. */
   private conversation: Turn[] = [];
   private running: AbortController | null = null;
+  /** What is shown, which stays until another question has something to show. */
+  private shown: Turn | null = null;
+  private isBegun = false;
+  private early: Happening[] = []; // notes of a question that has nothing to show yet
   private readonly question = byId<HTMLTextAreaElement>("question");
   private readonly method = byId<HTMLSelectElement>("method");
   private readonly type = byId<HTMLSelectElement>("type");
@@ -80,6 +86,13 @@ export class App {
     askReading: (reading) => void this.ask({ ...this.wanted(), reading }),
     askInstead: (word, near) =>
       this.askWords(word && this.question.value.includes(word) ? this.question.value.replace(word, near) : near),
+  });
+  private readonly further = new Further({
+    methods: () => this.served.methods,
+    isServed: (asked) => this.isServed(asked),
+    pick: (id) => this.pick(id),
+    ask: (asked) => this.askAgain(asked),
+    failed: (error) => this.fail(error),
   });
   private readonly panel = new Panel({
     graph: () => this.graph.name,
@@ -176,7 +189,17 @@ export class App {
     byId("error").hidden = true;
     showServed(this.served);
     if (!this.served.graphs.length) this.fail(new Error(say("noGraphs")));
-    else if (!this.follow(location.hash)) this.take(this.served.graphs[0]?.name ?? "");
+    else if (!this.follow(location.hash)) {
+      this.take(this.served.graphs[0]?.name ?? "");
+      this.tellUnknown(location.hash);
+    }
+  }
+
+  /** Say that a link names a graph that is not served. */
+  private tellUnknown(hash: string): void {
+    const name = askedBy(hash)?.graph ?? "";
+    if (name && !this.served.graphs.some((graph) => graph.name === name))
+      this.fail(new Error(say("unknownGraph", { name })));
   }
 
   // ------------------------------------------------------------------------------------------------------- the graph
@@ -232,16 +255,16 @@ export class App {
     else showMaking(graph);
   }
 
-  /** Show what a graph holds and what it may be asked, unless a question was asked meanwhile. */
+  /** Show what a graph is about and what it may be asked, unless a question was asked meanwhile. */
   private async welcome(graph: ServedGraph): Promise<void> {
-    const box = byId("start");
-    const held = holds(graph.node_types);
-    box.replaceChildren(held);
     try {
-      const parts = await welcome(graph, (question) => this.askWords(question));
-      if (graph === this.graph && !this.asked && box.contains(held)) box.append(...parts);
+      await welcome(
+        graph,
+        (question, reading) => this.askWords(question, reading),
+        () => graph === this.graph && !this.asked,
+      );
     } catch (error) {
-      this.fail(error);
+      if (graph === this.graph) this.fail(error);
     }
   }
 
@@ -267,9 +290,17 @@ export class App {
     void this.entering.then(() => (this.graph.name ? this.ask(this.wanted()) : undefined));
   }
 
-  private askWords(question: string): void {
+  private askWords(question: string, reading: string | null = null): void {
     this.question.value = question;
-    void this.ask(this.wanted());
+    this.showSide("asking");
+    void this.ask({ ...this.wanted(), reading });
+  }
+
+  /** Ask a question that was saved, with its options, of its graph. */
+  private askAgain(asked: Asked): void {
+    this.take(asked.graph);
+    this.put(asked);
+    void this.ask({ ...this.wanted(), reading: asked.reading });
   }
 
   /** Ask again with other filters; the reading that a person wrote stays. */
@@ -291,7 +322,9 @@ export class App {
     this.linked = linkedPlace(hash);
     if (kept && this.asked && fragment(this.asked) === question) this.openBest(kept);
     else if (kept) this.reopen(kept);
-    else if (!this.follow(hash) && !hash) {
+    else if (!this.follow(hash)) {
+      this.tellUnknown(hash);
+      if (hash) return;
       this.empty();
       if (answers(this.graph)) void this.welcome(this.graph);
     }
@@ -325,11 +358,13 @@ export class App {
   }
 
   private empty(): void {
-    this.asked = this.understood = null;
+    this.asked = this.understood = this.shown = null;
     for (const id of ["error", "found", "nothing"]) byId(id).hidden = true;
     byId("start").replaceChildren();
     byId("spent").replaceChildren();
+    hideSchema();
     this.acts.clear();
+    this.further.clear();
     this.answer.clear();
     this.steps.clear();
     this.facets.clear();
@@ -348,20 +383,26 @@ export class App {
       return;
     }
     this.running?.abort();
-    const mine = (this.running = new AbortController());
+    const mine = (this.running = new AbortController()),
+      before = this.shown;
     if (this.hasNews) showMaking(this.graph);
-    this.hasNews = false;
-    this.empty();
-    this.asked = asked;
-    this.address(asked);
-    this.cards.wait();
+    this.hasNews = this.isBegun = false;
+    this.early = [];
+    byId("error").hidden = true;
+    this.answer.failed(null);
+    if (!before) this.begin(asked);
     this.showRunning(true);
     try {
       const result = await this.listen(asked, mine);
-      if (result) await this.finish({ at: Date.now(), asked, result, hits: [...this.cards.all] }, mine.signal);
-      else if (!mine.signal.aborted) throw new Error(say("cutOff"));
+      if (result) {
+        this.begin(asked);
+        await this.finish({ at: Date.now(), asked, result, hits: [...this.cards.all] }, mine.signal);
+      } else if (!mine.signal.aborted) throw new Error(say("cutOff"));
     } catch (error) {
-      if (!mine.signal.aborted) this.fail(error);
+      if (!mine.signal.aborted) {
+        if (before && !this.shown) this.showAgain(before);
+        this.fail(error);
+      }
     } finally {
       if (mine.signal.aborted && mine === this.running) byId("spent").textContent = say("stopped");
       if (mine === this.running) {
@@ -370,6 +411,18 @@ export class App {
         this.showRunning(false);
       }
     }
+  }
+
+  /** Clear what another question has shown, once this one has something to show. */
+  private begin(asked: Asked): void {
+    if (this.isBegun) return;
+    this.empty();
+    this.isBegun = true;
+    this.asked = asked;
+    this.address(asked);
+    this.cards.wait();
+    byId("asking").classList.remove("waiting");
+    for (const event of this.early) this.steps.hear(event);
   }
 
   /** Show what happens to a question until it ends; return its result, null where it broke off. */
@@ -387,8 +440,11 @@ export class App {
     for await (const event of ask(body, mine.signal)) {
       if (mine !== this.running) return null;
       if (event.kind === "done") return event.result;
-      if (event.kind === "error") throw new Error(event.error.message);
-      this.hear(event);
+      if (event.kind === "error") throw Refused.of(event.error);
+      if (this.isBegun || (event.kind !== "begin" && event.kind !== "note")) {
+        this.begin(asked);
+        this.hear(event);
+      } else this.early.push(event);
     }
     return null;
   }
@@ -424,19 +480,36 @@ export class App {
     const hits = isUnread(result) ? [] : found;
     const whole = wholeOf(asked, result),
       counted = whole ? post<Facets>("api/facets", whole, signal) : null;
+    if (result.road?.kind === "overview") await this.drawSchema(asked);
+    if (isUnread(result) && !result.refusal?.questions?.length && !result.refusal?.near.length) await this.offer(asked);
     const [, facets] = await Promise.all([this.picture.draw(hits, hits.length ? this.steps.named : [], signal), counted]);
     if (this.asked !== asked) return;
     if (facets) this.facets.show(facets, this.filters);
   }
 
+  /** Draw the schema beside what a graph is about. */
+  private async drawSchema(asked: Asked): Promise<void> {
+    const query = { graph: asked.graph };
+    const [about, schema] = await Promise.all([
+      get<Overview>("api/overview", { ...query, examples: "false" }),
+      get<SchemaView>("api/schema", query),
+    ]);
+    if (this.asked === asked) drawSchema(schema, about, (question, reading) => this.askWords(question, reading));
+  }
+
+  /** Offer questions that have an answer where none could be made of the words that were asked. */
+  private async offer(asked: Asked): Promise<void> {
+    const { examples } = await get<Overview>("api/overview", { graph: asked.graph });
+    if (this.asked !== asked || !examples.length) return;
+    const questions = examples.slice(0, OFFERED).map((example) => example.question);
+    byId("reading").append(tries(questions, (question) => this.askWords(question)));
+  }
+
+  /** Say what went wrong: beneath the reading where one is edited, else below the question. */
   private fail(error: unknown): void {
-    const box = byId("error"),
-      wait = error instanceof Refused ? error.seconds : null;
-    box.replaceChildren(
-      error instanceof Unreachable ? say("unreachable") : error instanceof Error ? error.message : String(error),
-      wait === null ? "" : ` ${say("retry", { n: wait })}`,
-    );
-    box.hidden = false;
+    if (this.answer.failed(error)) return;
+    byId("error").textContent = messageOf(error);
+    byId("error").hidden = false;
   }
 
   private showRunning(isRunning: boolean): void {
@@ -444,6 +517,7 @@ export class App {
     button.textContent = say(isRunning ? "stop" : "ask");
     button.classList.toggle("stop", isRunning);
     byId("asking").setAttribute("aria-busy", String(isRunning));
+    byId("asking").classList.toggle("waiting", isRunning && !this.isBegun);
   }
 
   // ------------------------------------------------------------------------------------------------------ the result
@@ -451,6 +525,7 @@ export class App {
   /** Show everything that a result says. */
   private showTurn(turn: Turn): void {
     const { result, hits } = turn;
+    this.shown = turn;
     this.understood = result.question;
     this.answer.show(turn.asked.question, result, hits);
     this.steps.fold();
@@ -465,6 +540,7 @@ export class App {
     this.acts.show(turn);
     this.all.show(turn);
     this.turn = turn;
+    this.further.show(turn);
     byId("spent").replaceChildren(el("p", {}, spentOn(result)), ...result.notes.map((note) => el("p", {}, note)));
     this.showEarlier();
     this.openBest(turn);
@@ -545,11 +621,15 @@ export class App {
 
   // ------------------------------------------------------------------------------------------------ the conversation
 
+  private isServed(asked: Asked): boolean {
+    return this.served.graphs.some((graph) => graph.name === asked.graph);
+  }
+
   private showEarlier(): void {
     const now = JSON.stringify(this.asked);
-    const isServed = (turn: Turn) => this.served.graphs.some((graph) => graph.name === turn.asked.graph);
+    this.further.showSaved();
     showEarlier(
-      (turn) => isServed(turn) && JSON.stringify(turn.asked) !== now,
+      (turn) => this.isServed(turn.asked) && JSON.stringify(turn.asked) !== now,
       (turn) => this.reopen(turn),
       () => (this.conversation = []),
     );
@@ -561,11 +641,7 @@ export class App {
     this.running = null;
     this.take(turn.asked.graph);
     this.put(turn.asked);
-    this.empty();
-    this.asked = turn.asked;
-    this.address(turn.asked);
-    for (const hit of turn.hits) this.cards.add(hit);
-    this.showTurn(turn);
+    this.showAgain(turn);
     const when = new Date(turn.at).toLocaleString(language);
     byId("spent").append(
       el(
@@ -577,6 +653,15 @@ export class App {
       ),
     );
     byId("asking").scrollTop = 0;
+  }
+
+  /** Show a turn as it was. */
+  private showAgain(turn: Turn): void {
+    this.empty();
+    this.asked = turn.asked;
+    this.address(turn.asked);
+    for (const hit of turn.hits) this.cards.add(hit);
+    this.showTurn(turn);
     this.addBeside(turn, new AbortController().signal).catch((error) => this.fail(error));
   }
 }

@@ -49,6 +49,31 @@ export const told = (conversation: readonly Turn[]): { question: string; answer:
 
 export const forget = (): void => localStorage.removeItem(KEPT);
 
+// ------------------------------------------------------------------------------------------- questions with a name
+
+const SAVED = "orienteer.saved",
+  MOST_SAVED = 100;
+
+export type Saved = { name: string; asked: Asked };
+
+export function saved(): Saved[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(SAVED) ?? "[]");
+    return Array.isArray(kept) ? (kept as Saved[]).filter((one) => one?.name && one.asked?.question) : [];
+  } catch {
+    return []; // as above
+  }
+}
+
+export const unsave = (name: string): void =>
+  localStorage.setItem(SAVED, JSON.stringify(saved().filter((one) => one.name !== name)));
+
+/** Keep a question under a name, in place of another of that name. */
+export function saveAs(name: string, asked: Asked): void {
+  const others = saved().filter((one) => one.name !== name);
+  localStorage.setItem(SAVED, JSON.stringify([{ name, asked }, ...others].slice(0, MOST_SAVED)));
+}
+
 // ------------------------------------------------------------------------------------------------------------ links
 
 /** Return the part of an address behind `#`, which browsers send to nobody: graph, question and options, never a key. */

@@ -50,6 +50,8 @@ export type Citation = {
   text: "answer" | "long_answer";
   quote?: string; // results of before it had one are kept by browsers
 };
+/** What a question gives that asks for no ranking, as a table. */
+export type Road = { kind: "overview" | "compare" | "cypher"; columns: string[]; rows: unknown[][] };
 export type Result = {
   question: string;
   method: string;
@@ -62,10 +64,13 @@ export type Result = {
   citations: Citation[];
   reading: Reading | null;
   refusal: Refusal | null;
+  road?: Road | null; // results of before it had one are kept by browsers
   usage: Usage;
   stopped_by: string;
   notes: string[];
 };
+/** What the server says of a wrong request: the word that is wrong, and names near it. */
+export type Problem = { message: string; status?: number; value?: unknown; near?: string[] };
 export type Call = { id: string; name: string; arguments: string };
 export type Happening =
   | { kind: "begin" }
@@ -80,7 +85,7 @@ export type Happening =
   | { kind: "answer_part"; text: string }
   | { kind: "answer"; answer: string }
   | { kind: "done"; result: Result }
-  | { kind: "error"; error: { message: string } };
+  | { kind: "error"; error: Problem };
 
 export type DrawnNode = { id: string; type: string; name: string; degree: number };
 export type Subgraph = { nodes: DrawnNode[]; edges: Edge[]; truncated: boolean; unknown: string[] };
@@ -116,7 +121,18 @@ export type Answers = {
 };
 export type Listing = { total: number; hits: { id: string; type: string; name: string }[] };
 export type SchemaEdge = { source: string; type: string; target: string; count: number };
-export type SchemaView = { node_types: Record<string, number>; edges: SchemaEdge[]; labels: Record<string, string> };
+export type SchemaView = {
+  node_types: Record<string, number>;
+  edges: SchemaEdge[];
+  labels: Record<string, string>;
+  symmetric: string[];
+};
+export type Overview = {
+  text: string;
+  examples: { kind: string; question: string }[];
+  nouns: Record<string, string>;
+  asks: string[];
+};
 export type NotRead = { reason: string; number: number; files: string[] };
 
 /** Say where something stands in a person's files, as `Source.place` does. */

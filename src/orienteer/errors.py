@@ -102,6 +102,9 @@ class UnreadableFile(BadInput):
 class BadOption(UsageError):
     """An option, a setting or an argument has a wrong name or value; the message says what it must be."""
 
+    near: tuple[str, ...] = ()
+    """The nearest names that are accepted, if there are any."""
+
 
 class TooManyEdges(BadOption):
     """A database in place would have to send more edges than one request may; the message says how to ask."""

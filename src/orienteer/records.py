@@ -483,6 +483,14 @@ class GroupTable(Record):
     """For the first groups the reading lines of their nodes, for `ask(reading=...)`; empty if none can be written."""
 
 
+class Road(Record):
+    """What a question gives that asks for no ranking, as a table; the answer has it in words."""
+
+    kind: Literal["overview", "compare", "cypher"]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[JsonValue, ...], ...]
+
+
 class Result(Record):
     """The result of a method."""
 
@@ -507,6 +515,8 @@ class Result(Record):
     """The reason why the question has no answer, or no exact one; None if nobody refused it."""
     total: int | None = None
     """The number of nodes of the set that answers, listed or not; None if no set was found exactly."""
+    road: Road | None = None
+    """The table of a question for the graph itself, of a comparison or of a Cypher statement; None for all others."""
     trajectories: tuple[Trajectory, ...] = Field(default=(), repr=False)
     usage: Usage = Field(default_factory=Usage)
     stopped_by: StoppedBy = "finish"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from orienteer.agents.events import Event, RunningQuestion, Stream
     from orienteer.graph.columns import NodeTable
     from orienteer.methods.ark import Reranker
+    from orienteer.reading.overview import Overview
 
 NO_MODEL = "no model is configured"
 """The beginning of the note of a result whose method was chosen for lack of a model."""
@@ -87,7 +88,10 @@ class Retriever:
         is_fallback = asked_for == AUTO and self.model is None
         self.notes = (f"{NO_MODEL}: answered by {self.method.name}",) if is_fallback else ()
         """The notes of every result of this retriever."""
-        self.notes = (*self.notes, *_staleness(self.graph))
+        self._stale = _staleness(self.graph)
+        self.notes = (*self.notes, *self._stale)
+        self.runs_cypher = True
+        """Whether a Cypher statement is run in place of a question. A server decides."""
         self._random_seed = random_seed
         by_method, given = options_by_method(settings), {**settings.options, **options}
         names = dict.fromkeys((self.method.name.partition(":")[0], self.method.name))  # of sage:ark, those of sage too
@@ -454,13 +458,15 @@ class Retriever:
     def _run(self, question: Question, k: int, allowance: Allowance, *, has_answer: bool) -> Result:
         started = time.perf_counter()
         with self._damage_told(), self._package_named():
-            result = self._result(question, k, allowance, has_answer=has_answer)
+            road = self._road(question) if has_answer and question.reading is None else None
+            result = self._limited(road, question, k, has_answer=True) if road is not None else None
+            result = result or self._result(question, k, allowance, has_answer=has_answer)
         usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
         # A note on the form of tool calls, if the model and not the method chose it.
         manner = manner_of(self.model) if self.model is not None else Manner()
         spoken = {trajectory.dialect for trajectory in result.trajectories if trajectory.tools and trajectory.model}
         adapted = (manner.why,) if manner.dialect in spoken - {"native"} else ()
-        notes = (*self.notes, *adapted, *result.notes)
+        notes = (*(self.notes if road is None else self._stale), *adapted, *result.notes)
         if result.refusal is not None and not self.graph.is_in_place:
             from orienteer.ingest.provenance import open_questions  # only now: others need nothing of an import
 
@@ -468,6 +474,14 @@ class Retriever:
         result = result.model_copy(update={"usage": usage, "notes": notes})
         result._graph = GraphAtHand(weakref.ref(self.graph), drawn_neighbours)  # for its picture in a notebook
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
+
+    def _road(self, question: Question) -> Result | None:
+        """Return what a question gives that asks for no ranking; None for all others."""
+        from orienteer.reading.roads import road_of
+
+        if self.graph.is_in_place:
+            return None
+        return road_of(self.graph, question, lambda: overview(self.graph), runs_cypher=self.runs_cypher)
 
     def _result(self, question: Question, k: int, allowance: Allowance, *, has_answer: bool) -> Result:
         if self._then is None:
@@ -655,6 +669,16 @@ def _opened(path: Any, settings: Settings) -> Graph:  # Any: as the retriever ta
     from orienteer.ingest.graph import Graph as PublicGraph  # with the ways to data frames and networks
 
     return PublicGraph.open(folder, embedder=settings.open_embedder)
+
+
+def overview(graph: Graph, *, has_examples: bool = True) -> Overview:
+    """Return what a graph is about, with questions that are proved to have an answer, once for an open graph."""
+    from orienteer.reading.overview import overview_of
+
+    prover = "documents" if graph.arrays.is_made_of_documents else "anchor"
+    if not has_examples or graph.is_in_place:
+        return overview_of(graph, None)
+    return graph.arrays.once("overview", lambda: overview_of(graph, Retriever(graph, prover, settings=Settings()).ask))
 
 
 def _staleness(graph: Graph) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def hostile(tmp_path_factory):
 def test_a_hostile_graph_does_nothing(open_page, hostile, picture, served):
     with served({MARKUP: hostile, "b": hostile}) as server:
         page, seen = open_page(server.address)
-        page.wait_for_selector(".holds li")
+        page.wait_for_selector(".about")
         page.fill("#question", "salt")
         page.keyboard.press("Enter")
         page.wait_for_selector("#acts:not([hidden])")

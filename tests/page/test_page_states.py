@@ -56,9 +56,9 @@ def streamed(*events):
 def test_empty(opened, server, picture, look):
     page, seen = opened(server.address)
     page.wait_for_selector(".tries button >> nth=2")
-    holds = page.inner_text(".holds")
-    assert "60 person" in holds
-    assert "and 3 more types" in holds
+    about = page.inner_text(".about")
+    assert "60 people, 45 languages" in about
+    assert "and 3 more types" in about
     assert page.inner_text("#name") == "languages"
     assert page.is_hidden("#hits li")
     picture(page, f"1-empty-{look}")
@@ -244,7 +244,7 @@ def test_an_error_after_the_beginning(open_page, server):
 def test_no_model(opened, server, look):
     page, _ = opened(server.address)
     page.wait_for_selector(".tries")
-    assert page.text_content("#model") == "no model: answers are ranked evidence"
+    assert page.text_content("#model") == "no model: answers are read off the graph"
     assert "--model" in page.get_attribute("#model", "title")
 
 

@@ -289,7 +289,7 @@ def test_several_graphs(open_page, languages, small, served):
         page, _ = open_page(server.address)
         page.wait_for_selector(".tries")
         page.select_option("#graph", "films")
-        page.wait_for_selector(".holds:has-text('film')")
+        page.wait_for_selector(".about:has-text('film')")
         ask(page, "Salt")
         assert server.asked[-1]["graph"] == "films"
         assert "language" not in page.inner_text("#type")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orienteer.lab.quizzes import participle_of, relation_phrases, verb_base_of, words_of
+from orienteer.reading import participle_of, relation_phrases, verb_base_of, words_of
 from orienteer.text import plural
 
 

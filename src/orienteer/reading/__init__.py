@@ -11,6 +11,8 @@ __getattr__, __dir__, __all__ = face(
         "query": "Executor as QueryExecutor",
         "line": "parse as parse_reading_line",
         "linker": "AnchorConfig, PhraseLinker",
+        "overview": "Overview",
+        "phrasing": "base_of as verb_base_of, participle_of, relation as relation_phrases, words_of",
         "quantities": "converted as converted_quantity, quantity as quantity_at, Written as WrittenWord",
         "questions": "read_queries",
         "reader": "RulesReader",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Literal, NamedTuple, NoReturn, cast
@@ -115,10 +115,13 @@ class Tokens:
         self.place += length
         return longest
 
-    def fail(self, wanted: str) -> NoReturn:
-        """Raise `BadOption` naming the token that stands here, and what may."""
+    def fail(self, wanted: str, *, value: str | None = None, near: Sequence[str] = ()) -> NoReturn:
+        """Raise `BadOption` naming the token that stands here, and what may; `value` is the word with near names."""
         here = one_line(self.peek().text, _LONGEST_SHOWN) or "its end"
-        raise BadOption(f"the reading {one_line(self._line, _LONGEST_SHOWN)!r} cannot be read at {here!r}: {wanted}")
+        line = one_line(self._line, _LONGEST_SHOWN)
+        error = BadOption(f"the reading {line!r} cannot be read at {here!r}: {wanted}", value=value)
+        error.near = tuple(near)
+        raise error
 
 
 def _split(line: str) -> Iterator[Token]:
@@ -328,7 +331,8 @@ class _ReadingLine:
                 if numbers or self._tokens.peek().kind == "word":
                     near = nearest(self._tokens.peek().text, list(labels))
                     hint = f"near: {', '.join(near)}" if near else f"kinds: {', '.join(sorted(labels))}"
-                    self._tokens.fail(f"no kind of nodes is called so; {hint}")
+                    value = self._tokens.peek().text
+                    self._tokens.fail(f"no kind of nodes is called so; {hint}", value=value, near=near)
                 return None
             numbers.add(labels[label])
             if not self._tokens.takes("|"):
@@ -579,5 +583,5 @@ class _ReadingLine:
             labels = sorted({self._graph.schema.label(edge) for edge in edges})
             near = nearest(name, labels)
             hint = f"near: {', '.join(near)}" if near else f"edges: {', '.join(labels)}"
-            self._tokens.fail(f"no edge is called {name!r}; {hint}")
+            self._tokens.fail(f"no edge is called {name!r}; {hint}", value=name, near=near)
         return numbers

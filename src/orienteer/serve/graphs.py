@@ -162,11 +162,13 @@ class Generation:
         ask = self.answering
         if self.is_part and (method or ask.settings.method) in _BY_NAMES:
             method = _BY_WORDS
-        return self._made(
-            self._retrievers,
-            method or "",
-            lambda: Retriever(self.graph, method, model=ask.model, budget=ask.budget, settings=ask.settings),
-        )
+
+        def make() -> Retriever:
+            retriever = Retriever(self.graph, method, model=ask.model, budget=ask.budget, settings=ask.settings)
+            retriever.runs_cypher = False  # the interface decides
+            return retriever
+
+        return self._made(self._retrievers, method or "", make)
 
     @staticmethod
     def _made(made: dict[str, Retriever], key: str, make: Callable[[], Retriever]) -> Retriever:

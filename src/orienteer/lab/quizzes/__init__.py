@@ -13,7 +13,6 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "drawer": "Drawer as PlanDrawer",
-        "english": "base_of as verb_base_of, participle_of, relation as relation_phrases, words_of",
         "explore.exploration": "explore as explore_graph, ExploreConfig",
         "explore.query_shape": "read_shape, walked as ids_walked",
         "explore.report": (

@@ -16,10 +16,10 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.ingest.tables.labels import PHRASE
 from orienteer.lab.evaluation.examples import AnswerType
-from orienteer.lab.quizzes import english
-from orienteer.lab.quizzes.english import EdgePhrase, relation
 from orienteer.lab.quizzes.gold import meets_itself
 from orienteer.lab.quizzes.plan import EdgeStep, QuestionPlan, WalkCondition
+from orienteer.reading import phrasing as english
+from orienteer.reading.phrasing import EdgePhrase, relation
 
 _NAMELESS = frozenset({"node", "vertex", "item", "thing"})
 """Node types that say nothing: their nodes are called things."""

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from orienteer.graph.reserved import NEXT, PART_OF, SHARES_NAMES, SIMILAR
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.lab.quizzes.english import MUTUAL, word_set, words_of
 from orienteer.lab.quizzes.gold import MOST_ANSWERS, first_of_runs, holding, kinds
 from orienteer.lab.quizzes.plan import Constraint, EdgeStep
+from orienteer.reading.phrasing import MUTUAL, word_set, words_of
 from orienteer.records import JsonValue
 from orienteer.remembered import cached_method
 

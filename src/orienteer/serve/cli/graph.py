@@ -38,12 +38,17 @@ def info(out: Tabular, directory: Directory) -> None:
     """Describe a graph: its nodes and edges by type, its size, its sources."""
     from orienteer.ingest import bounds
     from orienteer.ingest.provenance import selection_of, skipped_groups, sources_of
+    from orienteer.retriever import overview
     from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
     manifest, facts = graph.arrays.manifest, pages.info(graph)
 
     def printed() -> None:
+        about = overview(graph)
+        asks = [f"  {example.question}" for example in about.examples]
+        for line in (about.text, *(["you could ask", *asks] if asks else []), ""):
+            out.print(line)
         answering.print_info(out, facts, graph.schema, sources=sources_of(manifest))
         chosen = [(name, value) for name, value in selection_of(manifest) if value]
         lines = [f"{name}: {value if isinstance(value, str) else ', '.join(value)}" for name, value in chosen]

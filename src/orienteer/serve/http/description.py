@@ -37,6 +37,11 @@ _PROBLEM: dict[str, Any] = {  # Any: a JSON schema
                 "message": {"type": "string", "description": "What is wrong, and what to do, in a sentence"},
                 "status": {"type": "integer", "description": "That of HTTP"},
                 "value": {"description": "The value that is wrong, if there is one"},
+                "near": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "Names near it, if there are any",
+                },
             },
         }
     },

@@ -33,6 +33,7 @@ from orienteer.errors import (
     NotAGraph,
     QueryStopped,
     Refused,
+    Unknown,
     UnknownNode,
     UsageError,
     without_paths,
@@ -252,13 +253,16 @@ class Problem(NamedTuple):
     message: str
     value: JsonValue = None
     headers: Mapping[str, str] = {}
+    near: tuple[str, ...] = ()
 
     def body(self) -> dict[str, JsonValue]:
         """Return the common shape of all errors."""
         message = cut(clean(self.message).replace("\n", " "), LONGEST_MESSAGE)
         # No long text is repeated, and no number that JSON cannot have.
         value = cut(clean(self.value), LONGEST_VALUE) if isinstance(self.value, str) else self.value
-        return {"error": {"message": message, "status": self.status, "value": value if are_finite(value) else None}}
+        near: dict[str, JsonValue] = {"near": list(map(clean, self.near))} if self.near else {}
+        told = {"message": message, "status": self.status, "value": value if are_finite(value) else None}
+        return {"error": told | near}
 
     def response(self) -> Response:
         """Return the whole reply."""
@@ -277,7 +281,8 @@ def problem_of(error: BaseException, paths: Sequence[Path], *, request_id: str) 
     status = next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
     if status == 500:
         logger.error("request %s: %s", request_id, error)
-    return Problem(status, message, value, {"retry-after": _COME_AGAIN} if status == 503 else {})
+    near = error.near if isinstance(error, Unknown | BadOption) else ()
+    return Problem(status, message, value, {"retry-after": _COME_AGAIN} if status == 503 else {}, near)
 
 
 def are_finite(value: JsonValue) -> bool:

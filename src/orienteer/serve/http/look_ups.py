@@ -16,7 +16,9 @@ from orienteer.cypher.names import QueryTable
 from orienteer.display import clean
 from orienteer.errors import Refused, without_paths
 from orienteer.options import Options
+from orienteer.reading import Overview
 from orienteer.records import Record, Result
+from orienteer.retriever import overview as overview_of
 from orienteer.serve.graphs import Generation, ServedGraph
 from orienteer.serve.http import bodies
 from orienteer.serve.http.guard import ASKED
@@ -272,6 +274,8 @@ def graph_routes(site: Site) -> APIRouter:
 
         return await _read(site, request, graph, view)
 
+    _add_overview(router, site)
+
     @router.get("/node", response_model=records.NodePage)
     async def node(request: Request, node: NodeId, graph: GraphName = None) -> Response:
         """Return one node in full."""
@@ -318,6 +322,17 @@ def _document_routes(site: Site) -> APIRouter:
         return await while_there(request.receive, drawing)
 
     return router
+
+
+def _add_overview(router: APIRouter, site: Site) -> None:
+    @router.get("/overview", response_model=Overview)
+    async def overview(request: Request, graph: GraphName = None, examples: bool = True) -> Response:
+        """Say what a graph is about, with questions that are proved to have an answer; quickly without `examples`."""
+
+        def view(generation: Generation) -> BaseModel:
+            return overview_of(generation.graph, has_examples=examples and not generation.is_part)
+
+        return await _read(site, request, graph, view, is_large=examples)
 
 
 def choice_routes(site: Site) -> APIRouter:

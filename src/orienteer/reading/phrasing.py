@@ -79,7 +79,9 @@ def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a type's name, in small letters but for acronyms: `SideEffect`, `IN_SECTION`, `part of`."""
     parts = [word for part in _PARTS.split(name) for word in _CAMEL.split(part) if word]
     # A name all in capitals is shouted; a word all in capitals among others is an acronym.
-    is_shouted = all(part.isupper() or not part.isalpha() for part in parts) and any(len(part) > 4 for part in parts)
+    is_shouted = all(part.isupper() or not part.isalpha() for part in parts) and any(
+        len(part) > 4 or part.lower() in PREPOSITIONS | {"of"} for part in parts
+    )
     words = [part if part.isupper() and len(part) <= 4 and not is_shouted else part.lower() for part in parts]
     return tuple(SPELLED_OUT.get(word, word) for word in words)
 
@@ -130,6 +132,11 @@ def is_third_person(word: str) -> bool:
     if base_of(word) in VERBS or base_of(word) in GOVERNED:
         return True
     return word.endswith("s") and not word.endswith(("ss", "us", "is", "itis", *NOUN_ENDINGS)) and len(word) > 3
+
+
+def is_plural(noun: str) -> bool:
+    """Return whether a noun reads as a plural: `genres`, not `status` nor `analysis`."""
+    return len(noun) > 3 and not noun.endswith(("ss", "us", "is")) and plural(noun[:-1]) == noun
 
 
 def article(noun: str) -> str:
@@ -233,8 +240,7 @@ def _noun(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     if not PREPOSITIONS.isdisjoint(words) or "of" in words:
         return None
     noun = " ".join(words)
-    is_plural = len(noun) > 3 and noun.endswith("s") and plural(noun[:-1]) == noun
-    return _owned(noun[:-1] if is_plural else noun, target, names_it=False)
+    return _owned(noun[:-1] if is_plural(noun) else noun, target, names_it=False)
 
 
 def _owned(noun: str, target: str, *, names_it: bool) -> EdgePhrases:
