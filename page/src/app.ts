@@ -75,12 +75,10 @@ export class App {
     edgeName: (type) => this.edgeName(type),
     pick: (id) => this.pick(id),
     grow: (page) => {
-      this.picture.grow(
-        page.hits.map((hit) => ({ ...hit, degree: 1 })),
-        page.hits.flatMap((hit) => hit.edges),
-        page.node,
-      );
-      this.mark(null);
+      const nodes = page.hits.map((hit) => ({ ...hit, degree: 1 })),
+        edges = page.hits.flatMap((hit) => hit.edges);
+      const grown = this.picture.grow(nodes, edges, page.node);
+      void grown.then(() => this.mark(null)).catch((error) => this.fail(error));
     },
     closed: () => {
       this.current = null;
@@ -385,7 +383,10 @@ export class App {
     const hits = isUnread(result) ? [] : found;
     const nodes = hits.map((hit) => hit.id),
       counted = nodes.length ? post<Facets>("api/facets", { graph: asked.graph, nodes }, signal) : null;
-    const [, facets] = await Promise.all([this.picture.draw(hits, hits.length ? this.steps.named : [], signal), counted]);
+    const { text = null, total = null } = result.reading ?? {},
+      named = hits.length ? this.steps.named : [];
+    const drawn = this.picture.draw(hits, named, signal, total, text?.startsWith("path ") ?? false);
+    const [, facets] = await Promise.all([drawn, counted]);
     if (this.asked !== asked) return;
     if (facets) this.facets.show(facets, this.filters);
   }
