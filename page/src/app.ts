@@ -25,6 +25,7 @@ import {
 } from "./served";
 import { setUpKeys, setUpLanguage, setUpTabs, setUpTheme } from "./shell";
 import { holds, welcome } from "./start";
+import { Replay } from "./replay";
 import { Steps } from "./steps";
 import { language, say } from "./texts";
 
@@ -98,6 +99,12 @@ export class App {
     edgeName: (type) => this.edgeName(type),
     pick: (id) => (id === null ? this.panel.close() : this.pick(id)),
     hover: (id) => this.cards.current(id, "data-hover"),
+  });
+  private readonly replay = new Replay({
+    graph: () => this.graph.name,
+    picture: this.picture,
+    wording: (step) => this.steps.wording(step),
+    failed: (error) => this.fail(error),
   });
   private current: string | null = null;
   private readonly showSide = setUpTabs(() => this.picture.resize());
@@ -293,6 +300,7 @@ export class App {
     this.acts.clear();
     this.answer.clear();
     this.steps.clear();
+    this.replay.clear();
     this.facets.clear();
     this.cards.clear();
     this.panel.close();
@@ -388,6 +396,8 @@ export class App {
     const drawn = this.picture.draw(hits, named, signal, total, text?.startsWith("path ") ?? false);
     const [, facets] = await Promise.all([drawn, counted]);
     if (this.asked !== asked) return;
+    this.steps.learn([...hits, ...hits.flatMap((hit) => hit.ends ?? []), ...this.picture.known]);
+    this.replay.offer(hits.length ? this.steps.walked : []);
     if (facets) this.facets.show(facets, this.filters);
   }
 

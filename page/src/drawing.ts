@@ -73,8 +73,8 @@ export class Drawing {
     this.restyle();
   }
 
-  /** Add nodes and the edges among them; `strong` ones are larger. Near a node that is there already, what was placed stays where it is. */
-  add(nodes: (DrawnNode & { x?: number; y?: number })[], edges: Edge[], strong: ReadonlySet<string>, near?: string): void {
+  /** Add nodes and the edges among them; `strong` ones are larger. Near a node that is there already, what was placed stays where it is, if it is held. */
+  add(nodes: (DrawnNode & { x?: number; y?: number })[], edges: Edge[], strong: ReadonlySet<string>, near?: string, isHeld = near !== undefined): void {
     const center = near !== undefined && this.graph.hasNode(near) ? this.graph.getNodeAttributes(near) : { x: 0, y: 0 };
     const fresh = nodes
       .filter((node) => !this.graph.hasNode(node.id))
@@ -96,7 +96,7 @@ export class Drawing {
       });
     });
     this.join(edges);
-    this.settle(near !== undefined);
+    this.settle(isHeld);
   }
 
   /** Draw the way that leads to each hit: its edges are named where they are few, and shown alone while it is marked. */

@@ -11,6 +11,7 @@ const LINE = 16,
   TITLE = 200; // pixels of a line of a name, characters of a title
 const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-weight", "paint-order"];
 let made = 0;
+type Lit = { nodes: ReadonlySet<string>; edges: ReadonlySet<Edge> | null };
 
 export class Layered {
   /** Node types that are not shown. */
@@ -19,8 +20,11 @@ export class Layered {
   private content: Content = { columns: [], edges: [], paths: new Map() };
   private readonly open = new Set<number>();
   private places: Places | null = null;
+  /** What is drawn, by its element: an attribute holds no more than what is plain in an id. */
+  private readonly drawnBy = new Map<Element, ReadonlySet<string>>();
   private picture = shape("svg");
-  private lit: { nodes: ReadonlySet<string>; edges: ReadonlySet<Edge> | null } | null = null;
+  private lit: Lit | null = null;
+  private rest: Lit | null = null;
   private readonly marker = `arrow${++made}`;
 
   constructor(
@@ -45,7 +49,7 @@ export class Layered {
     this.content = content;
     this.open.clear();
     this.hidden.clear();
-    this.lit = null;
+    this.lit = this.rest = null;
     this.draw();
     this.root.scrollTo(0, 0);
   }
@@ -66,19 +70,23 @@ export class Layered {
 
   /** Light a node with the way that leads to it, where there is none or `isWide` with all beside it; null lights all. */
   mark(id: string | null, isWide = false): void {
-    if (id === null || !this.has(id)) this.light(null);
+    if (id === null || !this.has(id)) this.lit = this.rest;
     else {
       const own = this.content.paths.get(id),
         path = own?.length && !isWide ? own : this.content.edges.filter((edge) => edge.source === id || edge.target === id);
       const edges = [...(own ?? []), ...path];
-      this.light(new Set([id, ...edges.flatMap((edge) => [edge.source, edge.target])]), new Set(edges));
+      this.lit = { nodes: new Set([id, ...edges.flatMap((edge) => [edge.source, edge.target])]), edges: new Set(edges) };
     }
+    this.relight();
   }
 
-  /** Light nodes and the edges among them, or some edges; null lights all. */
-  light(nodes: ReadonlySet<string> | null, edges: ReadonlySet<Edge> | null = null): void {
-    this.lit = nodes && { nodes, edges };
-    this.relight();
+  /** Light nodes and the edges among them until others are lit, whatever is marked meanwhile; null lights all. */
+  light(nodes: ReadonlySet<string> | null): void {
+    this.lit = this.rest = nodes && { nodes, edges: null };
+    const folded = (this.places?.boxes ?? []).filter((box) => box.hides.some((node) => nodes?.has(node.id)));
+    for (const { column } of folded) this.open.add(column);
+    if (folded.length) this.draw();
+    else this.relight();
   }
 
   /** Light a node and move it into sight; what is in the rest of a long column is opened. */
@@ -86,8 +94,7 @@ export class Layered {
     const box = this.boxOf(id);
     if (box?.kind === "more") this.toggle(box.column);
     this.mark(id, true);
-    for (const element of this.picture.querySelectorAll(".mark"))
-      if (element.getAttribute("data-id") === id) element.scrollIntoView({ block: "nearest", inline: "nearest" });
+    for (const [element, ids] of this.drawnBy) if (ids.has(id)) element.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   /** Open a column that shows a dozen of its nodes, or fold it again. */
@@ -102,6 +109,7 @@ export class Layered {
       columns = this.content.columns.map(({ title, nodes }) => ({ title, nodes: nodes.filter((node) => !hidden.has(node.type)) }));
     const kept = { ...this.content, columns: columns.filter(({ nodes }) => nodes.length) };
     this.root.replaceChildren();
+    this.drawnBy.clear();
     this.places = null;
     if (!kept.columns.length) return;
     const room = { width: this.box.clientWidth || 640, height: this.box.clientHeight || 400 };
@@ -160,6 +168,7 @@ export class Layered {
 
   private mark_(box: Box): SVGElement {
     const drawn = shape("g", { class: box.node ? "mark" : "mark more", "data-id": box.id, "data-column": box.column });
+    this.drawnBy.set(drawn, new Set((box.node ? [box.node] : box.hides).map((node) => node.id)));
     const half = box.height / 2;
     drawn.append(shape("rect", { x: box.x, y: box.y - half, width: box.width, height: box.height, rx: Math.min(12, half) }));
     const first = box.y + 4.5 - ((box.lines.length - 1) * LINE) / 2,
@@ -186,17 +195,13 @@ export class Layered {
     this.picture.classList.toggle("lit", lit !== null);
     const edges = new Set([...(lit?.edges ?? [])].map((edge) => JSON.stringify([edge.source, edge.type, edge.target])));
     for (const element of this.picture.querySelectorAll<SVGElement>(".mark, .line")) {
-      const own = (JSON.parse(element.dataset.edges ?? "[]") as string[][]).map((edge) => edge);
+      const own = JSON.parse(element.dataset.edges ?? "[]") as string[][];
       const isOn = element.matches(".line")
         ? own.some((edge) =>
             lit?.edges ? edges.has(JSON.stringify(edge)) : lit?.nodes.has(edge[0] ?? "") && lit.nodes.has(edge[2] ?? ""),
           )
-        : lit !== null && this.holds(element.dataset.id ?? "", lit.nodes);
+        : [...(this.drawnBy.get(element) ?? [])].some((id) => lit?.nodes.has(id));
       element.classList.toggle("on", Boolean(isOn));
     }
-  }
-
-  private holds(id: string, nodes: ReadonlySet<string>): boolean {
-    return nodes.has(id) || Boolean(this.places?.boxes.find((box) => box.id === id)?.hides.some((node) => nodes.has(node.id)));
   }
 }

@@ -53,6 +53,7 @@ const WIDE: Sizes = { font: 13, pad: 31, gap: 46 },
 const TITLE = 1.1; // how much wider a bold text is
 const LEAST_TEXT = 66,
   MOST_GAP = 240,
+  LEAST_END = 3,
   ARC = 34,
   LEAST_ROW = 8,
   MOST_ROW = 20,
@@ -335,7 +336,7 @@ function headersOf(content: Content, columns: Box[][], headers: ReadonlyMap<stri
   let end = 0;
   const titles = content.columns.map(({ title }, column): Label => {
     const x = Math.max(end, Math.min(starts[column]!, width - TITLE * measure(title, SMALL) - 6)),
-      text = fitted(title, ((starts[column + 1] ?? width) - x - 8) / TITLE, SMALL);
+      text = fitted(title, ((starts[column + 1] ?? width + 4) - x - 8) / TITLE, SMALL);
     end = x + TITLE * measure(text, SMALL) + 8;
     return { x, y: 15, anchor: "start", text, full: title, kind: "title" };
   });
@@ -388,6 +389,8 @@ function wrapped(text: string, width: number, font: number): string[] {
     first = longer;
   }
   if (!first) first = begun(text, width, font); // a word that is longer than the line is broken
+  if (first.length > LEAST_END && text.length - first.length < LEAST_END && !text.includes(" "))
+    first = text.slice(0, text.length - LEAST_END); // a single letter on a line of its own is hard to read
   const rest = text.slice(first.length).trim();
   return rest ? [first, fitted(rest, width, font)] : [first];
 }

@@ -13,8 +13,9 @@ import { number, say } from "./texts";
 
 const DRAWN_HITS = 25,
   AROUND = 12,
-  DRAWN_NODES = 120,
-  LISTED = 400; // hits, neighbours of a node that would be alone, nodes where nothing is proved, lines of a list
+  DRAWN_NODES = 140,
+  NAMED = 20,
+  LISTED = 400; // hits, neighbours of a node that would be alone, nodes where nothing is proved, nodes that calls named, lines of a list
 const FREE_SCALE = 0.05; // of pixels, in the units of the free layout
 const NOTHING: Content = { columns: [], edges: [], paths: new Map() };
 
@@ -39,7 +40,9 @@ function inWorker(tell: (placed: Placed) => void): Settler {
 export class Picture {
   readonly layers: Layered;
   private readonly room = el("div", { class: "free", role: "img", "aria-label": say("canvas"), hidden: true });
-  private proof = NOTHING;
+  proof = NOTHING;
+  /** All nodes that were told, drawn or not. */
+  known: readonly DrawnNode[] = [];
   private drawing: Drawing | null = null;
   /** What was left out of what is drawn, in words. */
   private lacks: string[] = [];
@@ -112,12 +115,19 @@ export class Picture {
     const mine = ++this.asked,
       most = traced.length ? MOST_NODES : DRAWN_NODES,
       around = wanted.length === 1 && !hits[0]?.meets?.length ? AROUND : 0;
-    const found = await post<Subgraph>("api/subgraph", { graph: this.uses.graph(), nodes: wanted.slice(0, most), around }, signal);
+    const nodes = [...new Set([...wanted.slice(0, most - NAMED), ...[...named].slice(0, NAMED)])]; // what is named has a name at least
+    const { truncated, ...told } = await post<Subgraph>("api/subgraph", { graph: this.uses.graph(), nodes, around }, signal);
     if (mine !== this.asked) return;
+    this.known = told.nodes;
+    const kept = new Set(isRead && !around ? wanted : told.nodes.map((node) => node.id)),
+      found = {
+        nodes: told.nodes.filter((node) => kept.has(node.id)),
+        edges: told.edges.filter((edge) => kept.has(edge.source) && kept.has(edge.target)),
+      };
     const edges = isRead && !isPath && !around ? proved : found.edges,
       undrawn = unique([...edges, ...found.edges]).length - edges.length;
     this.lacks = [
-      wanted.length > most || found.truncated ? say("leftOut") : "",
+      wanted.length > most - NAMED || truncated ? say("leftOut") : "",
       undrawn ? say("amongUndrawn", { n: undrawn }) : "",
     ].filter(Boolean);
     const answers = !isRead ? say("hits") : total !== null && total > main.length ? say("firstOf", { n: main.length, all: total }) : say("answers");
@@ -144,15 +154,16 @@ export class Picture {
   /** Add nodes near one that is there, and the edges among all that is drawn: nodes now move freely. */
   async grow(nodes: DrawnNode[], edges: Edge[], near: string): Promise<void> {
     const mine = this.asked,
+      wasFree = this.isFree,
       drawing = await this.free();
     if (!drawing || mine !== this.asked) return;
-    drawing.add(nodes, edges, new Set(), near);
+    drawing.add(nodes, edges, new Set(), near, wasFree);
     this.tell();
     const drawn = drawing.graph.nodes();
     const found = await post<Subgraph>("api/subgraph", { graph: this.uses.graph(), nodes: drawn }).catch(() => null);
     if (drawing !== this.drawing) return;
     this.lacks = found === null ? [say("amongUnknown")] : found.truncated ? [say("leftOut")] : [];
-    if (found) drawing.add([], found.edges, new Set(), near);
+    if (found) drawing.add([], found.edges, new Set(), near, wasFree);
     this.tell();
   }
 

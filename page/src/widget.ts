@@ -138,7 +138,7 @@ class Shown {
     });
     this.drawing.add(nodes, edges, new Set(strong));
     this.drawing.trace(new Map(Object.entries(paths)));
-    for (const reply of [...this.grown.values()].flat()) this.drawing.add(reply.nodes, reply.edges, new Set(), reply.node);
+    for (const reply of [...this.grown.values()].flat()) this.drawing.add(reply.nodes, reply.edges, new Set(), reply.node, false);
     this.tell();
   }
 
