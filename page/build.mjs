@@ -62,7 +62,9 @@ for (const [old, made] of [
   mkdirSync(made, { recursive: true });
 }
 const worker = written("layout", "js", await bundled("layout.worker.ts"));
-const script = written("page", "js", await bundled("main.ts", { define: { LAYOUT_WORKER: JSON.stringify(worker) } }));
+const free = written("free", "js", await bundled("drawing.ts"));
+const define = { LAYOUT_WORKER: JSON.stringify(worker), FREE_DRAWING: JSON.stringify(free) };
+const script = written("page", "js", await bundled("main.ts", { define }));
 const style = written("page", "css", await bundled("style.css"));
 writeFileSync(join(assets, "LICENSES.txt"), licences());
 const html = readFileSync(join(here, "src/index.html"), "utf8").replace("page.js", script).replace("page.css", style);

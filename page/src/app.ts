@@ -26,6 +26,7 @@ import {
   type ServedGraph,
 } from "./served";
 import { setUpKeys, setUpLanguage, setUpTabs, setUpTheme } from "./shell";
+import { Replay } from "./replay";
 import { drawSchema, hideSchema, tries, welcome } from "./start";
 import { Steps } from "./steps";
 import { AllAnswers, wholeOf } from "./table";
@@ -100,12 +101,10 @@ export class App {
     pick: (id) => this.pick(id),
     openDocument: (id) => this.openPlace({ id, range: null, words: [] }),
     grow: (page) => {
-      this.picture.grow(
-        page.hits.map((hit) => ({ ...hit, degree: 1 })),
-        page.hits.flatMap((hit) => hit.edges),
-        page.node,
-      );
-      this.mark(null);
+      const nodes = page.hits.map((hit) => ({ ...hit, degree: 1 })),
+        edges = page.hits.flatMap((hit) => hit.edges);
+      const grown = this.picture.grow(nodes, edges, page.node);
+      void grown.then(() => this.mark(null)).catch((error) => this.fail(error));
     },
     closed: () => {
       this.current = null;
@@ -134,6 +133,12 @@ export class App {
   });
   /** The place that a link opens once its question is answered. */
   private linked: Place | null = null;
+  private readonly replay = new Replay({
+    graph: () => this.graph.name,
+    picture: this.picture,
+    wording: (step) => this.steps.wording(step),
+    failed: (error) => this.fail(error),
+  });
   private current: string | null = null;
   private turn: Turn | null = null;
   private readonly showSide = setUpTabs(() => {
@@ -367,6 +372,7 @@ export class App {
     this.further.clear();
     this.answer.clear();
     this.steps.clear();
+    this.replay.clear();
     this.facets.clear();
     this.cards.clear();
     this.all.clear();
@@ -482,8 +488,13 @@ export class App {
       counted = whole ? post<Facets>("api/facets", whole, signal) : null;
     if (result.road?.kind === "overview") await this.drawSchema(asked);
     if (isUnread(result) && !result.refusal?.questions?.length && !result.refusal?.near.length) await this.offer(asked);
-    const [, facets] = await Promise.all([this.picture.draw(hits, hits.length ? this.steps.named : [], signal), counted]);
+    const { text = null, total = null } = result.reading ?? {},
+      named = hits.length ? this.steps.named : [];
+    const drawn = this.picture.draw(hits, named, signal, total, text?.startsWith("path ") ?? false);
+    const [, facets] = await Promise.all([drawn, counted]);
     if (this.asked !== asked) return;
+    this.steps.learn([...hits, ...hits.flatMap((hit) => hit.ends ?? []), ...this.picture.known]);
+    this.replay.offer(hits.length ? this.steps.walked : []);
     if (facets) this.facets.show(facets, this.filters);
   }
 

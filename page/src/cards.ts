@@ -3,7 +3,7 @@
 import { isPassage } from "./document";
 import { byId, el, marked } from "./dom";
 import { dot } from "./palette";
-import { place, type Edge, type Hit } from "./records";
+import { place, said, type Edge, type Hit } from "./records";
 import { number, say } from "./texts";
 
 const EDGES_SHOWN = 4,
@@ -145,14 +145,16 @@ export class Cards {
 
   /** Return the reason for a hit: the way that leads to it, name by name, else in words. */
   private why(hit: Hit, most = EDGES_SHOWN): HTMLElement {
+    const { edges, meets = [] } = hit;
     const isKnown =
-      hit.edges.length > 0 && hit.edges.every((edge) => this.names.has(edge.source) && this.names.has(edge.target));
+      edges.length + meets.length > 0 && hit.edges.every((edge) => this.names.has(edge.source) && this.names.has(edge.target));
     if (!isKnown) return el("p", { class: "why" }, hit.why || null);
     const more = Math.min(hit.edges.length, EDGES_OPENED) - most;
     const made = el(
       "ul",
       { class: "why path" },
       ...hit.edges.slice(0, most).map((edge) => el("li", {}, ...this.way(edge, hit))),
+      ...meets.map((met) => el("li", {}, said(met, this.uses.edgeName))),
       more > 0
         ? el(
             "li",

@@ -25,7 +25,16 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-const SVG = "http://www.w3.org/2000/svg";
+export const SVG = "http://www.w3.org/2000/svg";
+
+/** Return an element of a picture. */
+export function shape(name: string, values: Record<string, string | number> = {}, text = ""): SVGElement {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(values))
+    made.setAttribute(key, typeof value === "number" ? String(Math.round(value * 10) / 10) : plain(value));
+  made.textContent = plain(text);
+  return made;
+}
 
 /** Return a picture of one stroke, 24 x 24, in the colour of the text around it. */
 export function icon(path: string, isTurned = false): SVGElement {
@@ -41,6 +50,9 @@ export function icon(path: string, isTurned = false): SVGElement {
   made.append(stroke);
   return made;
 }
+
+/** Whether this browser can draw nodes that move freely. */
+export const canDraw = (): boolean => document.createElement("canvas").getContext("webgl2") !== null;
 
 /** Return the element of the page that has an id. */
 export const byId = <T extends HTMLElement = HTMLElement>(id: string): T => {

@@ -4,11 +4,9 @@ import Graph from "graphology";
 import Sigma from "sigma";
 import { plain } from "./dom";
 import type { Placed, Settler } from "./layout";
-import { COLORS, colorNumber, themed } from "./palette";
-import type { DrawnNode, Edge } from "./records";
+import { COLORS, themed } from "./palette";
+import { MOST_NODES, type DrawnNode, type Edge } from "./records";
 
-/** Nodes at the most: beyond, layouts and eyes give up. The server draws the same line. */
-export const MOST_NODES = 2000;
 const NAMED_EDGES = 60,
   NAMED_BESIDE = 16,
   NAMED_PATHS = 30; // with more edges than that, in all, beside a node or on paths, none of them is named
@@ -38,6 +36,7 @@ type Heard = {
   pick: (id: string | null) => void;
   hover: (id: string | null) => void;
   name: (edgeType: string) => string;
+  color: (nodeType: string) => number;
 };
 
 const keyOf = (edge: Edge): string => `${edge.source}\u0000${edge.target}`;
@@ -49,9 +48,6 @@ function shortened(name: string): string {
 }
 
 const isCalm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
-
-/** Whether this browser can draw it. */
-export const canDraw = (): boolean => document.createElement("canvas").getContext("webgl2") !== null;
 
 export class Drawing {
   readonly graph = new Graph<NodeLook, EdgeLook>({ multi: true, type: "directed" });
@@ -77,8 +73,8 @@ export class Drawing {
     this.restyle();
   }
 
-  /** Add nodes and the edges among them; `strong` ones are larger. Near a node that is there already, what was placed stays where it is. */
-  add(nodes: DrawnNode[], edges: Edge[], strong: ReadonlySet<string>, near?: string): void {
+  /** Add nodes and the edges among them; `strong` ones are larger. Near a node that is there already, what was placed stays where it is, if it is held. */
+  add(nodes: (DrawnNode & { x?: number; y?: number })[], edges: Edge[], strong: ReadonlySet<string>, near?: string, isHeld = near !== undefined): void {
     const center = near !== undefined && this.graph.hasNode(near) ? this.graph.getNodeAttributes(near) : { x: 0, y: 0 };
     const fresh = nodes
       .filter((node) => !this.graph.hasNode(node.id))
@@ -91,16 +87,16 @@ export class Drawing {
         label: shortened(node.name || node.id),
         type: "circle",
         kind: node.type,
-        x: center.x + radius * Math.cos(angle),
-        y: center.y + radius * Math.sin(angle),
+        x: node.x ?? center.x + radius * Math.cos(angle),
+        y: node.y ?? center.y + radius * Math.sin(angle),
         size: (strong.has(node.id) ? STRONG_SIZE : WEAK_SIZE) + Math.min(4, Math.log10(1 + node.degree)),
-        color: COLORS[colorNumber(node.type)] ?? "",
+        color: COLORS[this.heard.color(node.type)] ?? "",
         strong: strong.has(node.id),
         placed: false,
       });
     });
     this.join(edges);
-    this.settle(near !== undefined);
+    this.settle(isHeld);
   }
 
   /** Draw the way that leads to each hit: its edges are named where they are few, and shown alone while it is marked. */

@@ -1,9 +1,8 @@
 /** What a person takes along: a file of the server, the picture as SVG or PNG. */
 
-import { el, plain } from "./dom";
+import { el, shape, SVG } from "./dom";
 import type { Shapes } from "./drawing";
 
-const SVG = "http://www.w3.org/2000/svg";
 const PNG_SCALE = 2;
 
 /** Have the browser save bytes under a name. */
@@ -22,14 +21,6 @@ export const fileName = (question: string, ending: string): string =>
       .replace(/^-+|-+$/g, "")
       .slice(0, 60) || "orienteer"
   }.${ending}`;
-
-function shape(name: string, values: Record<string, string | number>, text = ""): SVGElement {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(values))
-    made.setAttribute(key, typeof value === "number" ? String(Math.round(value * 10) / 10) : value);
-  made.textContent = plain(text);
-  return made;
-}
 
 /** Return a picture as an SVG file, which holds no script and loads nothing. */
 export function svg(shapes: Shapes): Blob {
@@ -90,11 +81,11 @@ export function svg(shapes: Shapes): Blob {
 }
 
 /** Return a picture as a PNG file, twice as fine as on a plain screen. */
-export async function png(shapes: Shapes): Promise<Blob> {
+export async function png(drawn: Blob, width: number, height: number): Promise<Blob> {
   const image = new Image();
-  image.src = `data:image/svg+xml,${encodeURIComponent(await svg(shapes).text())}`;
+  image.src = `data:image/svg+xml,${encodeURIComponent(await drawn.text())}`;
   await image.decode();
-  const canvas = el("canvas", { width: shapes.width * PNG_SCALE, height: shapes.height * PNG_SCALE });
+  const canvas = el("canvas", { width: width * PNG_SCALE, height: height * PNG_SCALE });
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return await new Promise((resolve, reject) =>
     canvas.toBlob(

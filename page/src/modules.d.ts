@@ -5,3 +5,5 @@ declare module "graphology-layout-forceatlas2/iterate.js" {
 
 /** The name of the worker's file, which the build puts in. */
 declare const LAYOUT_WORKER: string;
+/** The name of the file that moves nodes freely, which is loaded once somebody adds to a picture. */
+declare const FREE_DRAWING: string;

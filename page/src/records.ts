@@ -23,7 +23,8 @@ export type Hit = {
   source: Source | null;
   complete: boolean;
   edges: Edge[];
-  ends?: { id: string; type: string; name: string; role?: string }[]; // a browser may have kept hits of before there were any
+  ends?: { id: string; type: string; name: string; role?: string; layer?: number }[]; // a browser may have kept hits of before there were any
+  meets?: string[];
   alike: string[];
 };
 export type Usage = {
@@ -134,6 +135,15 @@ export type Overview = {
   asks: string[];
 };
 export type NotRead = { reason: string; number: number; files: string[] };
+
+/** Nodes of a picture at the most: beyond, layouts and eyes give up. The server draws the same line. */
+export const MOST_NODES = 2000;
+
+/** Return a condition as the reading writes it in words: `not -treats-> "asthma"` -> `not treats → "asthma"`. */
+export const said = (condition: string, edgeName: (type: string) => string): string =>
+  condition
+    .replace(/<-([\w.:>]+?)(\*?)- /g, (_, type: string, many: string) => `← ${edgeName(type)}${many} `)
+    .replace(/(?<![\w<])-([\w.:>]+?)(\*?)-> /g, (_, type: string, many: string) => `${edgeName(type)}${many} → `);
 
 /** Say where something stands in a person's files, as `Source.place` does. */
 export function place(source: Source, words: { page: string; rows: string }): string {

@@ -1,17 +1,23 @@
-/** What agents do, step by step, as it happens. */
+/** What agents do, step by step, as it happens: in words, with the call as it was beneath. */
 
 import { byId, el } from "./dom";
 import type { Call, Happening } from "./records";
 import { say } from "./texts";
 
-const ARGUMENTS = 160; // characters of a call's arguments
+const ARGUMENTS = 160, // characters of a call's arguments
+  NAMES = 3;
 const NO_AGENT = Infinity; // after all that have numbers
+
+/** A call, the nodes that it names, and those that it found. */
+export type Walked = { agent: number | null; call: Call; text: string; references: string[]; nodes: string[] };
 
 export class Steps {
   private readonly box = byId<HTMLDetailsElement>("steps");
   private readonly log = el("div", { role: "log" });
   private readonly heading = el("summary");
   private readonly lists = new Map<number, HTMLElement>();
+  private readonly names = new Map<string, string>();
+  private readonly told: { step: Walked; words: HTMLElement }[] = [];
   private count = 0;
   /** What calls asked for by id or name: it is drawn, too. */
   readonly named = new Set<string>();
@@ -20,9 +26,15 @@ export class Steps {
     this.box.replaceChildren(this.heading, this.log);
   }
 
+  get walked(): Walked[] {
+    return this.told.map(({ step }) => step);
+  }
+
   clear(): void {
     this.count = 0;
+    this.told.length = 0;
     this.named.clear();
+    this.names.clear();
     this.lists.clear();
     this.log.replaceChildren();
     this.box.hidden = true;
@@ -32,15 +44,22 @@ export class Steps {
     this.box.open = false;
   }
 
+  /** Take the names of nodes that steps tell by their ids alone. */
+  learn(nodes: Iterable<{ id: string; name: string }>): void {
+    for (const { id, name } of nodes) if (name) this.names.set(id, name);
+    for (const { step, words } of this.told) words.textContent = this.wording(step);
+  }
+
   hear(event: Happening): void {
     if (event.kind === "observation") {
-      this.add(
-        event.agent,
-        el("code", {}, written(event.call)),
-        el("br"),
-        el("span", { class: "dim" }, event.observation.text.split("\n")[0] ?? ""),
-      );
-      for (const reference of references(event.call)) this.named.add(reference);
+      const { call, observation } = event,
+        step = { agent: event.agent, call, text: observation.text, references: references(call), nodes: observation.nodes };
+      for (const [, id, name] of step.text.matchAll(/\[([^\]\n]+)\] ([^\n]+?) \([^()\n]+\)/g)) this.names.set(id!, name!);
+      const words = el("span", {}, this.wording(step));
+      this.told.push({ step, words });
+      const raw = el("details", { class: "raw" }, el("summary", {}, say("call")), el("code", {}, written(call)), el("p", { class: "dim" }, firstLine(step.text)));
+      this.add(event.agent, words, raw);
+      for (const reference of step.references) if (!reference.startsWith("@")) this.named.add(reference);
     } else if (event.kind === "note") this.add(null, el("span", { class: "dim" }, event.text));
     else if (event.kind === "step" && event.step.error)
       this.add(event.agent, el("span", { class: "refusal" }, event.step.error));
@@ -49,7 +68,41 @@ export class Steps {
       event.step.reply.message.content?.trim() &&
       event.step.reply.message.tool_calls.length
     )
-      this.add(event.agent, el("span", {}, event.step.reply.message.content.trim().split("\n")[0] ?? ""));
+      this.add(event.agent, el("span", {}, firstLine(event.step.reply.message.content.trim())));
+  }
+
+  /** Return a step in words: `PTGS2: 40 Disease, then 280 Compound`. */
+  wording({ call, text, references, nodes }: Walked): string {
+    const { query, steps } = argumentsOf(call),
+      from = this.listed(references),
+      found = nodes.length ? this.listed(nodes) : say("nothingFound");
+    if (call.name === "follow") {
+      const counts = Array.from(firstLine(text).matchAll(/-> @\d+ ([\d,]+ [^@]+?)(?= ->|$)/g), ([, count]) => count!.trim());
+      return `${from}: ${counts.length ? counts.join(say("then")) : Array.isArray(steps) ? found : firstLine(text)}`;
+    }
+    if (call.name === "finish") return say("stepDone");
+    if (call.name === "add_to_answer") return say("stepChosen", { names: from });
+    if (call.name === "intersect") return say("stepShared", { names: from, found: shared(text) ?? found });
+    if (call.name === "paths") return say("stepWays", { names: from, found });
+    if (typeof query === "string" && query) return from ? say("stepNear", { names: from, query, found }) : say("stepSearch", { query, found });
+    if (from) return `${from}: ${found}`;
+    return `${call.name.replaceAll("_", " ")}: ${firstLine(text)}`;
+  }
+
+  /** Return the names of some nodes, what a call before has found as what it is. */
+  private listed(ids: readonly string[]): string {
+    const names = [...new Set(ids)].map((id) => (id.startsWith("@") ? this.handle(id) : (this.names.get(id) ?? id)));
+    const more = names.length - NAMES;
+    return names.slice(0, NAMES).join(", ") + (more > 0 ? ` ${say("andOthers", { n: more })}` : "");
+  }
+
+  /** Return what a set of nodes is that a call has made: `280 Compound (PTGS2)`. */
+  private handle(id: string): string {
+    for (const { step } of this.told) {
+      const [, count] = firstLine(step.text).match(new RegExp(`-> ${id} ([\\d,]+ [^@]+?)(?: ->|$)`)) ?? [];
+      if (count) return `${count} (${this.listed(step.references)})`;
+    }
+    return id;
   }
 
   private add(agent: number | null, ...parts: Node[]): void {
@@ -79,6 +132,11 @@ export class Steps {
   }
 }
 
+const firstLine = (text: string): string => text.split("\n")[0] ?? "";
+
+/** Return how many nodes an `intersect` found, where it says so. */
+const shared = (text: string): string | null => text.match(/@\d+: ([\d,]+ nodes?)/)?.[1] ?? null;
+
 function argumentsOf(call: Call): Record<string, unknown> {
   try {
     const read: unknown = JSON.parse(call.arguments || "{}");
@@ -97,6 +155,6 @@ const written = (call: Call): string =>
 function references(call: Call): string[] {
   const { node, start, a, b, nodes } = argumentsOf(call);
   return [node, start, a, b, ...(Array.isArray(nodes) ? nodes : [])].filter(
-    (name): name is string => typeof name === "string" && !name.startsWith("@"),
+    (name): name is string => typeof name === "string" && name !== "",
   );
 }

@@ -1,10 +1,11 @@
 /** A result, a graph or a schema in a notebook, by anywidget: what the static form says, and the page's own picture. */
 
-import { el } from "./dom";
+import { canDraw, el } from "./dom";
 import { hearHost } from "./host";
-import { canDraw, Drawing } from "./drawing";
+import { Drawing } from "./drawing";
 import { settler } from "./layout";
-import { dot } from "./palette";
+import { Layered } from "./layered";
+import { colorNumber, dot } from "./palette";
 import type { DrawnNode, Edge } from "./records";
 
 const FRAME_MILLISECONDS = 8; // of a layout in the notebook's own thread, which must go on scrolling
@@ -21,6 +22,7 @@ type Content = {
   paths: Record<string, Edge[]>;
   tables: { header: string[]; rows: string[][]; nodes: string[] }[];
   lines: string[];
+  columns: [string, string[]][];
   grows: boolean;
 };
 type AboutNode = DrawnNode & { about: string[] };
@@ -43,12 +45,14 @@ class Shown {
   private readonly legend = el("ul", { class: "legend" });
   private readonly root = el("div", { class: "orienteer notebook" });
   private readonly seen = new IntersectionObserver((entries) => this.turn(entries.at(-1)?.isIntersecting ?? false));
-  private readonly sized = new ResizeObserver(() => this.drawing?.resize());
+  private readonly sized = new ResizeObserver(() => (this.drawing ? this.drawing.resize() : this.layers?.draw()));
   private readonly themed = new MutationObserver(() => this.takeTheme());
   private readonly system = matchMedia("(prefers-color-scheme: dark)");
   private readonly takeTheme = () => this.restyle();
   private readonly hear = (reply: Reply) => this.grow(reply);
   private drawing: Drawing | null = null;
+  private layers: Layered | null = null;
+  private readonly proof = el("button", { onclick: () => this.fold(), hidden: true }, "Proof");
   private picked: string | null = null;
   private scrolls = true;
 
@@ -62,7 +66,7 @@ class Shown {
     this.root.append(
       el("h3", {}, title),
       ...paragraphs.map((text) => el("p", { class: "told" }, text)),
-      ...(nodes.length && canDraw() ? [this.frame(), this.legend] : []),
+      ...(nodes.length && (this.content.columns.length || canDraw()) ? [this.frame(), this.legend] : []),
       ...tables.map((table) => this.table(table)),
       ...lines.map((line) => el("p", { class: "dim" }, line)),
     );
@@ -89,23 +93,53 @@ class Shown {
 
   /** Draw while the picture is in sight, for a browser has room for few of them at a time. */
   private turn(isInSight: boolean): void {
-    if (!isInSight) {
-      this.drawing?.end();
-      this.drawing = null;
-    } else if (!this.drawing && this.area.isConnected) this.draw();
+    if (!isInSight) this.leave();
+    else if (!this.drawing && !this.layers && this.area.isConnected) {
+      if (this.grown.size || !this.content.columns.length) this.draw();
+      else this.drawInColumns();
+      if (this.picked !== null) this.mark(this.picked);
+    }
+  }
+
+  private leave(): void {
+    this.drawing?.end();
+    this.layers?.end();
+    this.drawing = this.layers = null;
+  }
+
+  private mark(id: string | null, isWide = false): void {
+    (this.drawing ?? this.layers)?.mark(id, isWide);
+  }
+
+  /** Draw the proof: a column for each variable of the reading. */
+  private drawInColumns(): void {
+    const { columns, edges, paths } = this.content;
+    const words = { more: (n: number) => `+ ${n} more`, fewer: "fewer", edge: (type: string) => type },
+      label = "The hits, and the edges that support them";
+    this.layers = new Layered(this.area, { pick: (id) => this.pick(id), hover: (id) => this.mark(id ?? this.picked), words, label });
+    this.layers.show({
+      columns: columns.map(([title, ids]) => ({
+        title,
+        nodes: ids.map((id) => ({ ...{ id, name: id, type: "?" }, ...this.nodes.get(id), about: "" })),
+      })),
+      edges,
+      paths: new Map(Object.entries(paths)),
+    });
+    this.tell();
   }
 
   private draw(): void {
     const { nodes, edges, strong, paths } = this.content;
+    this.leave();
     this.drawing = new Drawing(this.area, (tell) => settler(tell, FRAME_MILLISECONDS), {
       name: (type) => type.replaceAll("_", " "),
       pick: (id) => this.pick(id),
       hover: (id) => this.drawing?.mark(id ?? this.picked),
+      color: colorNumber,
     });
     this.drawing.add(nodes, edges, new Set(strong));
     this.drawing.trace(new Map(Object.entries(paths)));
-    for (const reply of [...this.grown.values()].flat()) this.drawing.add(reply.nodes, reply.edges, new Set(), reply.node);
-    if (this.picked !== null) this.drawing.mark(this.picked);
+    for (const reply of [...this.grown.values()].flat()) this.drawing.add(reply.nodes, reply.edges, new Set(), reply.node, false);
     this.tell();
   }
 
@@ -122,9 +156,13 @@ class Shown {
       el(
         "div",
         { class: "tools" },
-        tool("Closer", "+", () => this.drawing?.zoom(true)),
-        tool("Farther", "−", () => this.drawing?.zoom(false)),
-        tool("Show all", "Fit", () => this.drawing?.fit()),
+        ...(this.content.columns.length
+          ? [this.proof]
+          : [
+              tool("Closer", "+", () => this.drawing?.zoom(true)),
+              tool("Farther", "−", () => this.drawing?.zoom(false)),
+              tool("Show all", "Fit", () => this.drawing?.fit()),
+            ]),
       ),
       this.area,
       this.card,
@@ -140,12 +178,16 @@ class Shown {
   /** Write the types that are in the picture, each to be hidden and shown again. */
   private tell(): void {
     const counts = new Map<string, number>();
-    this.drawing?.graph.forEachNode((_, look) => counts.set(look.kind, (counts.get(look.kind) ?? 0) + 1));
+    const shown = this.drawing ?? this.layers;
+    const types = this.drawing?.graph.mapNodes((_, look) => look.kind) ?? this.layers?.nodes.map((node) => node.type) ?? [];
+    for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
     const toggle = (type: string, isShown: boolean) => {
-      this.drawing?.hidden[isShown ? "delete" : "add"](type);
+      shown?.hidden[isShown ? "delete" : "add"](type);
       this.drawing?.refresh();
+      this.layers?.draw();
     };
-    const isOfTypes = counts.size === this.drawing?.graph.order; // one node each: they say so themselves
+    this.proof.hidden = !this.drawing;
+    const isOfTypes = !this.layers && counts.size === types.length; // one node each: they say so themselves
     this.legend.replaceChildren(
       ...(isOfTypes ? [] : [...counts]).map(([type, count]) =>
         el(
@@ -156,7 +198,7 @@ class Shown {
             {},
             el("input", {
               type: "checkbox",
-              checked: !this.drawing?.hidden.has(type),
+              checked: !shown?.hidden.has(type),
               onchange: (event) => toggle(type, (event.target as HTMLInputElement).checked),
             }),
             dot(type),
@@ -165,6 +207,7 @@ class Shown {
           ),
         ),
       ),
+      ...(this.grown.size ? [el("li", { class: "told" }, "edges among added neighbours are not shown")] : []),
     );
   }
 
@@ -172,21 +215,20 @@ class Shown {
 
   private pick(id: string | null): void {
     this.picked = id;
-    this.drawing?.mark(id);
+    this.mark(id);
     const node = id === null ? undefined : this.nodes.get(id);
     this.card.hidden = node === undefined;
     if (node) this.card.replaceChildren(...this.about(node));
   }
 
   private about(node: AboutNode): HTMLElement[] {
-    const graph = this.drawing?.graph;
-    const edges = graph?.hasNode(node.id) ? graph.edges(node.id) : [];
-    const ways = edges.slice(0, EDGES_SHOWN).flatMap((edge) => {
-      if (!graph) return [];
-      const isOut = graph.source(edge) === node.id,
-        other = isOut ? graph.target(edge) : graph.source(edge),
-        label = graph.getEdgeAttribute(edge, "kinds").join(", ").replaceAll("_", " ");
-      return [el("li", {}, el("span", { class: "dim" }, isOut ? `${label} → ` : `← ${label} `), this.link(other))];
+    const all = [this.content, ...[...this.grown.values()].flat()].flatMap(({ edges }) => edges);
+    const own = all.filter((edge) => edge.source === node.id || edge.target === node.id),
+      told = new Map(own.map((edge) => [JSON.stringify(Object.values(edge)), edge]));
+    const ways = [...told.values()].slice(0, EDGES_SHOWN).map(({ source, type, target }) => {
+      const isOut = source === node.id,
+        label = type.replaceAll("_", " ");
+      return el("li", {}, el("span", { class: "dim" }, isOut ? `${label} → ` : `← ${label} `), this.link(isOut ? target : source));
     });
     return [
       el("h3", {}, node.name || node.id),
@@ -204,7 +246,7 @@ class Shown {
 
   private follow(id: string): void {
     this.pick(id);
-    this.drawing?.focus(id);
+    (this.drawing ?? this.layers)?.focus(id);
   }
 
   /** Return the button that has the kernel tell the next neighbours of a node. */
@@ -233,10 +275,19 @@ class Shown {
     }
     this.grown.set(reply.node, [...(this.grown.get(reply.node) ?? []), reply]);
     for (const node of reply.nodes) if (!this.nodes.has(node.id)) this.nodes.set(node.id, node);
-    this.drawing?.add(reply.nodes, reply.edges, new Set(), reply.node);
+    if (this.layers && canDraw()) this.draw(); // nodes move freely from now on
+    else this.drawing?.add(reply.nodes, reply.edges, new Set(), reply.node);
     this.tell();
     if (this.picked === reply.node) this.pick(reply.node);
-    this.drawing?.mark(this.picked, true);
+    this.mark(this.picked, true);
+  }
+
+  /** Show the proof alone again. */
+  private fold(): void {
+    this.grown.clear();
+    this.leave();
+    this.drawInColumns();
+    if (this.picked !== null) this.pick(this.picked);
   }
 
   // ------------------------------------------------------------------------------------------------------ the tables

@@ -411,6 +411,9 @@ class EdgeEnd(Record):
     name: str
     role: str = ""
     """What it is in a proof: `named` in the question, or the label of its type; empty on the way and elsewhere."""
+    layer: float = 0
+    """Its column in a picture of a proof, 0 being the hit's: 1, 2, ... for the variables of the reading in their order,
+    the last for names; less than the next by a fraction for nodes on a way of several edges. 0 elsewhere."""
 
 
 class Ranked(Record):
@@ -436,6 +439,9 @@ class Ranked(Record):
     """The edges that lead from it to nodes that the question names."""
     ends: tuple[EdgeEnd, ...] = ()
     """The other nodes that these edges join; empty in files older than the field."""
+    meets: tuple[str, ...] = ()
+    """What it meets of the question that no edge shows, in words: values, counts, negations; of another node of its
+    proof, behind that node's name."""
     alike: tuple[str, ...] = ()
     """Ids of nearly equal passages, which for that reason are not hits."""
 
@@ -573,13 +579,22 @@ class Result(Record):
         told = {end.id: end.role for hit in self.hits for end in hit.ends if end.role}
         return {node: "named in the question" if role == "named" else role for node, role in told.items()}
 
+    @property
+    def _layers(self) -> dict[str, float]:
+        """By id, the columns of the nodes of the ways to the hits; of a node with several the last."""
+        ends = sorted((end for hit in self.hits for end in hit.ends), key=lambda end: end.layer)
+        return {end.id: end.layer for end in ends}
+
+    def _edges_of(self, hit: Ranked) -> list[tuple[str, str, str]]:
+        return [(edge.source, self._graph.label(edge.type), edge.target) for edge in hit.edges]
+
     def _repr_html_(self) -> str:
         from orienteer.page.network import evidence  # here: only a notebook draws
 
         hits = self._picture_hits
-        edges = [edge for hit in hits for edge in _edges_of(hit)]
+        edges = [edge for hit in hits for edge in self._edges_of(hit)]
         names = {end.id: end.name for end in self._ends}
-        picture = evidence([hit.id for hit in hits], edges, names, self._roles)
+        picture = evidence([hit.id for hit in hits], edges, names, self._roles, self._layers)
         return result_html(self.question, self._paragraphs, self._rows, (self.spent, *self.notes), picture=picture)
 
     def _repr_mimebundle_(self, **_: object) -> Bundle:
@@ -587,13 +602,15 @@ class Result(Record):
 
     def picture(self) -> Content:
         """Return the texts, the network and the table that notebooks and hosts of agents show."""
+        from orienteer.page.network import columns_of  # here: only a notebook draws
+
         # A hit's card has its reason, the best part of its text, and its place.
         about = {
             hit.id: tuple(filter(None, (hit.why, hit.text, hit.source.place if hit.source is not None else "")))
             for hit in self.hits
         }
         hits = self._picture_hits[:MOST_HITS]
-        paths = {hit.id: _edges_of(hit) for hit in hits if hit.edges}
+        paths = {hit.id: self._edges_of(hit) for hit in hits if hit.edges}
         joined = {end for edges in paths.values() for source, _, target in edges for end in (source, target)}
         strong, roles = [hit.id for hit in hits], self._roles
         nodes = [
@@ -602,9 +619,14 @@ class Result(Record):
             if end.id in joined or end.id in strong
         ]
         edges = [edge for path in paths.values() for edge in path]
+        titles, types = {"named in the question"}, {node.id: node.type for node in nodes}
+        columns = [("Answers" if hits and hits[0].complete else "Hits", strong)]
+        for ids in columns_of(strong, edges, self._layers)[1:]:
+            told = {roles.get(node) or types[node] for node in ids}
+            columns.append((" · ".join(sorted(told if told == titles else {types[node] for node in ids})), ids))
         tables = [Table(tuple(COLUMNS), self._rows, tuple(about))]
         lines = (self.spent, *self.notes)
-        return Content(self.question, self._paragraphs, nodes, edges, strong, paths, tables, lines)
+        return Content(self.question, self._paragraphs, nodes, edges, strong, paths, tables, lines, columns)
 
     @property
     def _picture_hits(self) -> tuple[Ranked, ...]:
@@ -641,7 +663,3 @@ class Result(Record):
         """Return the hits as table rows."""
         is_read = self.reading is not None and self.reading.complete
         return [hit.cells(place, is_nearby=is_read and not hit.complete) for place, hit in enumerate(self.hits, 1)]
-
-
-def _edges_of(hit: Ranked) -> list[tuple[str, str, str]]:
-    return [(edge.source, edge.type, edge.target) for edge in hit.edges]

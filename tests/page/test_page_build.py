@@ -11,7 +11,7 @@ from browsing import PAGE
 
 ROOT = Path(__file__).parents[2]
 MOST_BYTES = 320_000
-SHIPPED = {"page.js", "page.css", "layout.js", "LICENSES.txt", "index.html"}
+SHIPPED = {"page.js", "page.css", "layout.js", "free.js", "LICENSES.txt", "index.html"}
 
 
 def files():

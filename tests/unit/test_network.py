@@ -69,7 +69,29 @@ def test_without_edges_of_hits_there_is_no_picture(edges):
 def test_what_is_not_drawn_is_counted():
     edges = [(f"h{n}", "near", f"o{m}") for n in range(40) for m in range(40)]
     root = drawn(draw_evidence([f"h{n}" for n in range(40)], edges, {}))
-    assert labels_of(root)[-1] == f"{80 - len(names_of(root))} nodes more not drawn"
+    assert names_of(root) == [*(f"h{n}" for n in range(12)), "+ 28 more", *(f"o{n}" for n in range(12)), "+ 28 more"]
+    assert labels_of(root) == ["near →"]  # once, for all lines are called so
+
+
+def test_columns_follow_the_layers_and_long_lines_pass_between_nodes():
+    edges = [
+        ("a", "treats", "d"),
+        ("d", "shows", "g"),
+        ("a", "binds", "g"),
+        ("d", "kind of", "x"),
+        ("x", "kind of", "y"),
+    ]
+    layers = {"d": 1.0, "g": 3.0, "x": 2.5, "y": 3.0}
+    root = drawn(draw_evidence(["a"], edges, {}, {}, layers))
+    across = {text.text: float(text.get("x")) for text in root.iter(f"{SVG}text")}
+    assert across["a"] < across["d"] < across["x"] < min(across["g"], across["y"])
+    assert sorted(label for label in labels_of(root) if label) == [
+        "binds →",
+        "kind of →",
+        "kind of →",
+        "shows →",
+        "treats →",
+    ]
 
 
 def test_hostile_texts_stay_texts():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -25,7 +26,10 @@ _BULGE = 40.0
 _AT_RING = 0.3
 # The place of a label on another line: nearer to the hit, where lines are apart.
 _AT = 0.38
-_MOST_HITS, _MOST_OTHERS = 12, 30
+# Nodes of a column that have boxes of their own.
+_MOST = 12
+# The first character of what is no node, but a line on its way.
+_PASSING = "\1"
 _MOST_TYPES = 16
 # Labels of a ring: beyond that they are titles.
 _MOST_LABELS = 14
@@ -44,6 +48,8 @@ class _Mark(NamedTuple):
     name: str
     about: str = ""
     """The part that the node plays in the question."""
+    is_passing: bool = False
+    """It is no node, but the place where a line passes a column, with its label."""
 
     @property
     def right(self) -> float:
@@ -51,20 +57,24 @@ class _Mark(NamedTuple):
 
 
 def evidence(
-    hits: Sequence[str], edges: Sequence[DrawnEdge], names: Mapping[str, str], roles: Mapping[str, str] | None = None
+    hits: Sequence[str],
+    edges: Sequence[DrawnEdge],
+    names: Mapping[str, str],
+    roles: Mapping[str, str] | None = None,
+    layers: Mapping[str, float] | None = None,
 ) -> Markup:
-    """Draw hits by their ids, best first, in a column, and next to them the nodes of their edges, by distance.
+    """Draw hits by their ids, best first, in a column, and at their right the nodes of their edges by their layers.
 
-    A node's title has its name and its role in the question.
+    A node's title has its name and its role in the question. Of a long column a dozen nodes have boxes of their own.
 
     Hits without an edge are skipped, and nodes without a name have their id. Without edges the picture is empty.
     """
     joined = {end for source, _, target in edges for end in (source, target)}
-    drawn = [hit for hit in hits if hit in joined]
-    columns = _columns(drawn[:_MOST_HITS], edges)
-    if not drawn:
+    columns = columns_of([hit for hit in hits if hit in joined], edges, layers or {})
+    names = dict(names)
+    lines = _folded(columns, edges, names)
+    if not columns:
         return Markup()
-    lines = _lines(edges)
     # A column is ordered by the positions of its neighbours in the one before: fewer lines cross.
     tallest = max(map(len, columns))
     marks: dict[str, _Mark] = {}
@@ -75,21 +85,18 @@ def evidence(
             node: [marks[end].y for pair in lines if node in pair for end in pair if end in marks] for node in column
         }
         ordered = sorted(column, key=lambda node: sum(heights[node]) / len(heights[node]) if heights[node] else 0.0)
-        top = (tallest - len(column)) * _ROW / 2 + _ROW / 2 + 4
-        column_width = max((_width(names.get(node, node)) for node in column), default=0.0)
+        top = (tallest - len(column)) * _ROW / 2 + _ROW + 4
+        column_width = max(_width(names.get(node, node)) for node in column)
         for row, node in enumerate(ordered):
             name = names.get(node, node)
-            marks[node] = _Mark(x, top + row * _ROW, _width(name), name, (roles or {}).get(node, ""))
+            width = column_width if node.startswith(_PASSING) else _width(name)
+            marks[node] = _Mark(x, top + row * _ROW, width, name, (roles or {}).get(node, ""), node[:1] == _PASSING)
         # The gap has room for the labels of the lines to the next column.
         onward = [label for pair, label in lines.items() if set(pair) & set(column) and not set(pair) <= marks.keys()]
         widest = max((len(_label(label)) * _SMALL for label in onward), default=0.0)
         x += column_width + min(max(_LEAST_GAP, widest + 40), _MOST_GAP)
     height = max(mark.y for mark in marks.values()) + _ROW
-    undrawn = len(joined) - len(marks)
     parts = [*_drawn_lines(marks, lines), *map(_drawn_mark, marks.values())]
-    if undrawn > 0:
-        parts.append(_text(4, height, f"{counted(undrawn, 'node')} more not drawn", "start", small=True))
-        height += _ROW / 2
     width = max(mark.right for mark in marks.values()) + 6
     return _picture(width, height, parts, "The hits, and the edges that support them")
 
@@ -118,22 +125,50 @@ def ring(names: Mapping[str, str], edges: Sequence[DrawnEdge], *, symmetric: Ite
     return _picture(2 * centre[0], height, parts, "The types of the graph, and the edges between them")
 
 
-def _columns(hits: Sequence[str], edges: Sequence[DrawnEdge]) -> list[list[str]]:
-    """Return the hits, then the nodes one edge from them, then two, each once, in the order of the edges."""
-    columns, placed = [list(hits)], set(hits)
-    room = _MOST_OTHERS
-    while room > 0:
-        last, reached = set(columns[-1]), dict[str, None]()
+def columns_of(hits: Sequence[str], edges: Sequence[DrawnEdge], layers: Mapping[str, float]) -> list[list[str]]:
+    """Return the hits, then the other nodes by their layers; a node without one comes behind a neighbour that has one."""
+    placed = dict.fromkeys(hits, 0.0)
+    placed |= {node: layer for node, layer in layers.items() if layer and node not in placed}
+    reached: dict[str, float] | None = None
+    while reached is None or reached:
+        reached = {}
         for source, _, target in edges:
             for near, far in ((source, target), (target, source)):
-                if near in last and far not in placed:
-                    reached[far] = None
-        if not reached:
-            break
-        columns.append(list(reached)[:room])
-        placed.update(reached)
-        room -= len(reached)
-    return columns
+                if near in placed and far not in placed:
+                    reached.setdefault(far, placed[near] + 1)
+        placed |= reached
+    return [[node for node in placed if placed[node] == layer] for layer in sorted({*placed.values()} if hits else ())]
+
+
+def _folded(columns: list[list[str]], edges: Sequence[DrawnEdge], names: dict[str, str]) -> dict[_Pair, list[str]]:
+    """Fold long columns, and return the lines between what they show now.
+
+    A line over more than one gap passes through the columns between, where it has a place of its own with its label.
+    """
+    shown: dict[str, tuple[int, str]] = {}
+    for number, column in enumerate(columns):
+        rest = f"\0{number}"
+        shown |= {node: (number, node if place < _MOST else rest) for place, node in enumerate(column)}
+        if len(column) > _MOST:
+            names[rest] = f"+ {len(column) - _MOST} more"
+            column[_MOST:] = [rest]
+    ends = [
+        (*shown[source], label, *shown[target]) for source, label, target in edges if {source, target} <= shown.keys()
+    ]
+    lines = _lines((source, label, target) for _, source, label, _, target in ends if source != target)
+    at = {node: number for number, node in shown.values()}
+    for (first, second), labels in list(lines.items()):
+        (left, near), (right, far) = sorted(((at[first], first), (at[second], second)))
+        if right - left < 2:
+            continue
+        text = _label(labels if first == near else list(map(_inverted, labels)))
+        chain = [near, *(f"{_PASSING}{left} {number} {far} {text}" for number in range(left + 1, right)), far]
+        for number, node in enumerate(chain[1:-1], left + 1):
+            columns[number] += [node] if node not in columns[number] else []
+            names[node] = text if number == left + 1 else ""
+        del lines[first, second]
+        lines |= dict.fromkeys(pairwise(chain), [])
+    return lines
 
 
 def _lines(edges: Iterable[DrawnEdge], symmetric: frozenset[str] = frozenset()) -> dict[_Pair, list[str]]:
@@ -162,10 +197,12 @@ def _label(labels: Sequence[str]) -> str:
 
 
 def _drawn_lines(marks: Mapping[str, _Mark], lines: Mapping[_Pair, list[str]]) -> Iterator[Markup]:
-    """Yield a curve with its label for each line between two columns, or at the left of one."""
+    """Yield a curve with its label for each line between two columns, or at the left of one.
+
+    If all lines between two columns have one label, it stands once, above them.
+    """
+    bundles: dict[tuple[float, float], set[str]] = {}
     for (first, second), labels in lines.items():
-        if first not in marks or second not in marks or first == second:
-            continue
         left, right = marks[first], marks[second]
         if left.x == right.x:
             middle = left.x - _BULGE
@@ -174,10 +211,22 @@ def _drawn_lines(marks: Mapping[str, _Mark], lines: Mapping[_Pair, list[str]]) -
             continue
         if left.x > right.x:
             left, right, labels = right, left, list(map(_inverted, labels))
+        bundles.setdefault((left.x, right.x), set()).update([_label(labels)] if labels else [])
+    for (first, second), labels in lines.items():
+        left, right = marks[first], marks[second]
+        if left.x > right.x:
+            left, right, labels = right, left, list(map(_inverted, labels))
+        if left.x == right.x:
+            continue
         middle = (left.right + right.x) / 2
         yield _curve((left.right, left.y, middle, left.y, middle, right.y, right.x, right.y), labels)
         eased = 3 * _AT**2 - 2 * _AT**3
-        yield _text(middle, left.y + (right.y - left.y) * eased - 3, _label(labels), "middle", small=True)
+        if labels and len(bundles[left.x, right.x]) > 1:
+            yield _text(middle, left.y + (right.y - left.y) * eased - 3, _label(labels), "middle", small=True)
+    for (begin, end), texts in bundles.items():
+        if len(texts) == 1:
+            middle = (max(mark.right for mark in marks.values() if mark.x == begin) + end) / 2
+            yield _text(middle, 12, *texts, "middle", small=True)
 
 
 def _chords(marks: Mapping[str, _Mark], lines: Mapping[_Pair, list[str]]) -> Iterator[Markup]:
@@ -217,6 +266,9 @@ def _short_name(name: str) -> str:
 
 def _drawn_mark(mark: _Mark) -> Markup:
     """Return a node as a box with its name."""
+    if mark.is_passing:
+        text = _text(mark.x + mark.width / 2, mark.y - 3, mark.name, "middle", small=True)
+        return _curve((mark.x, mark.y, mark.x, mark.y, mark.right, mark.y, mark.right, mark.y), [mark.name]) + text
     box = Markup(
         '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{}" rx="10" fill="none" stroke="currentColor">'
         "<title>{}</title></rect>"

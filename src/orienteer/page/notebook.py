@@ -70,6 +70,11 @@ class GraphAtHand:
     def __reduce__(self) -> tuple[type[GraphAtHand], tuple[()]]:
         return GraphAtHand, ()
 
+    def label(self, edge_type: str) -> str:
+        """Return the label of an edge type in words, or its name if the graph is closed."""
+        graph = None if self.graph is None else self.graph()
+        return (edge_type if graph is None else str(graph.schema.label(edge_type))).replace("_", " ")
+
     def reply(self, wanted: object) -> dict[str, Any] | None:
         """Return a page of neighbours for a message `{"node": id, "offset": n}` of a picture; None for any other."""
         if not isinstance(wanted, dict):
@@ -100,6 +105,8 @@ class Content(NamedTuple):
     """The edges that lead to a node, by node."""
     tables: Sequence[Table] = ()
     lines: Sequence[str] = ()
+    columns: Sequence[tuple[str, Sequence[str]]] = ()
+    """The nodes by column, each with a title; without columns nodes move freely."""
 
     def sent(self, *, grows: bool = False) -> dict[str, Any]:  # Any: JSON
         """Return what the widget takes; one that `grows` is told of neighbours when it asks."""

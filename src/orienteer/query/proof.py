@@ -10,7 +10,7 @@ The compounds that treat a disease that is associated with PTGS2 and TNF, of Bet
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from orienteer.elements import JsonValue
 from orienteer.query.plan import (
+    Among,
     Best,
     Both,
     Compared,
@@ -71,6 +72,27 @@ class Witness:
 
     row: int
     legs: tuple[Leg, ...] = ()
+    nodes: NodeSet = Every()
+    """The set that it is in."""
+
+    def layers(self) -> Iterator[tuple[int, float, Witness | None]]:
+        """Yield each row that the walks reach, with its column in a picture, and with its proof at the end of a walk.
+
+        Columns are the variables of the set in its order, from 1; names with no condition of their own come last. Rows
+        on a walk come before its end, in the order of its steps.
+        """
+        walks = list(dict.fromkeys(_walks(self.nodes)))
+        ways = {walk: at for at, (walk, is_name) in enumerate((pair for pair in walks if not pair[1]), 1)}
+        yield from self._layers({walk: ways.get(walk, len(ways) + 1) for walk, _ in walks})
+
+    def _layers(self, columns: Mapping[NodeSet, int]) -> Iterator[tuple[int, float, Witness | None]]:
+        for leg in self.legs:
+            for part in (leg, *leg.examples):
+                for place, step in enumerate(part.steps[:-1], 1):
+                    yield step.row, columns[leg.nodes] - 1 / (1 + place), None
+                if part.end is not None:
+                    yield part.end.row, columns[leg.nodes], part.end
+                    yield from part.end._layers(columns)
 
     def steps(self) -> Iterator[tuple[int, WalkedStep]]:
         """Yield every edge of the tree, each with the row that it was walked from; the nearest first."""
@@ -83,18 +105,32 @@ class Witness:
                 if part.end is not None:
                     yield from part.end.steps()
 
-    def ends(self) -> Iterator[Witness]:
-        """Yield the nodes at the ends of the walks, those that meet a condition of their own."""
-        for leg in self.legs:
-            for part in (leg, *leg.examples):
-                if part.end is not None:
-                    yield part.end
-                    yield from part.end.ends()
+
+def _walks(nodes: NodeSet) -> Iterator[tuple[NodeSet, bool]]:
+    """Yield the conditions that lead to other nodes, in their order, and whether to named ones that lead no further."""
+    match nodes:
+        case Both(parts=parts) | Either(parts=parts):
+            for part in parts:
+                yield from _walks(part)
+        case Without(base=base):
+            yield from _walks(base)
+        case Leads(target=target) | Counted(target=target) | Covering(target=target):
+            onward = list(_walks(target))
+            yield nodes, not onward and _is_named(target)
+            yield from onward
+        case Best(base=base, measure=measure):
+            yield from _walks(base)
+            yield nodes, False
+            yield from _walks(measure.target or Every())
+
+
+def _is_named(nodes: NodeSet) -> bool:
+    return isinstance(nodes, Among) or (isinstance(nodes, Both | Either) and any(map(_is_named, nodes.parts)))
 
 
 def witness(sets: Sets, row: int, nodes: NodeSet) -> Witness:
     """Return the proof that a node is in a set. It reads the edges of the nodes that it names, and no more."""
-    return Witness(row, tuple(_legs(sets, row, nodes)))
+    return Witness(row, tuple(_legs(sets, row, nodes)), nodes)
 
 
 def _legs(sets: Sets, row: int, nodes: NodeSet) -> Iterator[Leg]:  # noqa: C901 (a case for each kind of set)

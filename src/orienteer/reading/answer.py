@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -301,6 +301,18 @@ class Answerer:
         return _Spoken(", ".join(texts), sentence, "number" if is_number else "text")
 
 
+class WrittenProof(NamedTuple):
+    """Why a node is an answer."""
+
+    texts: list[str]
+    edges: tuple[WalkedEdge, ...]
+    """All of its proof, the nearest first."""
+    parts: Mapping[str, tuple[str, float]]
+    """The role and the layer of each node that the edges lead to, by id, as `EdgeEnd` has them."""
+    meets: tuple[str, ...]
+    """The conditions that no edge shows."""
+
+
 class ProofWording:
     """Writes proofs over one graph."""
 
@@ -308,20 +320,31 @@ class ProofWording:
         """`said` gives a condition that a leg has no edges and no value for in words."""
         self._graph, self._said, self._wording = graph, said, QueryWording(graph)
 
-    def written(self, proof: Witness) -> tuple[list[str], tuple[WalkedEdge, ...]]:
-        """Return in words what a node meets, and all edges of its proof, the nearest first."""
+    def written(self, proof: Witness) -> WrittenProof:
+        """Return in words what a node meets, with the edges that show it."""
         texts = [text for leg in proof.legs for text in self._leg(proof.row, leg)]
-        return texts, tuple(dict.fromkeys(self.edge(near, step) for near, step in proof.steps()))
+        edges = dict.fromkeys(self.edge(near, step) for near, step in proof.steps())
+        return WrittenProof(texts, tuple(edges), self._parts(proof), tuple(dict.fromkeys(self._unshown(proof))))
 
-    def roles(self, proof: Witness) -> dict[str, str]:
-        """Return by id what each node is that a walk of a proof ends at: `named`, or the label of its type."""
-        arrays, roles = self._graph.arrays, dict[str, str]()
-        for end in proof.ends():
-            is_named = any(isinstance(leg.nodes, plan.Among) for leg in end.legs)
-            if is_named or arrays.ids[end.row] not in roles:
-                label = self._graph.schema.label(arrays.type_at(end.row))
-                roles[arrays.ids[end.row]] = "named" if is_named else label
-        return roles
+    def _parts(self, proof: Witness) -> dict[str, tuple[str, float]]:
+        """Return the role and the layer of each node; of one with several parts, `named` and the last layer."""
+        arrays, parts = self._graph.arrays, dict[str, tuple[str, float]]()
+        for row, layer, end in proof.layers():
+            known, last = parts.get(arrays.ids[row], ("", 0.0))
+            is_named = end is not None and any(isinstance(leg.nodes, plan.Among) for leg in end.legs)
+            label = "" if end is None else self._graph.schema.label(arrays.type_at(row))
+            parts[arrays.ids[row]] = "named" if is_named else known or label, max(last, layer)
+        return parts
+
+    def _unshown(self, proof: Witness, whose: str = "") -> Iterator[str]:
+        """Yield what a node, and the nodes of its proof, meet that no edge shows."""
+        for leg in proof.legs:
+            if leg.end is None and not isinstance(leg.nodes, plan.Among):
+                yield whose + self._plain(leg)
+            for part in (leg, *leg.examples):
+                if part.end is not None:
+                    name = self._graph.arrays.names[part.end.row]
+                    yield from self._unshown(part.end, whose if part.end.row == proof.row else f"{name}: ")
 
     def _leg(self, row: int, leg: Leg) -> list[str]:
         """Return a leg of a node in words.
@@ -384,17 +407,19 @@ class Explainer:
         """Return the nodes that are compared with others."""
         return frozenset(self._executor.run(ExactQuery("list", self._query.nodes)).rows.tolist())
 
-    def why(self, row: int) -> tuple[str, tuple[WalkedEdge, ...], dict[str, str]]:
-        """Return in words what a node meets, all edges of its proof, the nearest first, and its nodes' roles by id."""
+    def why(self, row: int) -> WrittenProof:
+        """Return in words what a node meets, with the edges that show it."""
         other = self._query.other if self._query.form == "compare" else None
         nodes = self._query.nodes if other is None or row in self._first else other
         proof = self._executor.proof(row, nodes)
         wording = ProofWording(self._graph, self._said)
-        texts, edges = wording.written(proof)
+        texts, edges, parts, meets = wording.written(proof)
+        ways = len(texts)
         for condition in nodes.conditions:
             if isinstance(condition, Joined) and condition.also and not condition.negated:
                 steps = self._executor.shared(row, condition)
-                texts += [self._wording.path(row, [(step.kind, step.row)]) for step in steps]
+                texts[ways:ways] = [self._wording.path(row, [(step.kind, step.row)]) for step in steps]
+                ways += len(steps)
                 edges += tuple(wording.edge(row, step) for step in steps)
         best, measure = self._query.nodes.best, self._query.measure
         if best is not None:
@@ -407,7 +432,7 @@ class Explainer:
         for condition in self._query.claimed if self._query.form == "every" else ():
             if isinstance(condition, Valued):
                 texts.append(f"{condition.property}: {self._value(row, condition.property)}")
-        return "; ".join(dict.fromkeys(texts)), edges, wording.roles(proof)
+        return WrittenProof(texts, edges, parts, tuple(dict.fromkeys((*meets, *texts[ways:]))))
 
     def _said(self, nodes: plan.NodeSet) -> str:
         condition = self._executor.conditions.get(nodes)

@@ -103,16 +103,16 @@ def edge_lines(graph: Graph, edges: Iterable[Edge | WalkedEdge]) -> list[str]:
 
 
 def ends_of(
-    graph: Graph, node: str, edges: Iterable[Edge | WalkedEdge], roles: Mapping[str, str] | None = None
+    graph: Graph, node: str, edges: Iterable[Edge | WalkedEdge], parts: Mapping[str, tuple[str, float]] | None = None
 ) -> tuple[EdgeEnd, ...]:
-    """Return the nodes that edges of a node join, each once, without the node itself; with their roles by id."""
-    roles = roles or {}
+    """Return the nodes that edges of a node join, each once, without the node itself; `parts` are roles and layers."""
+    parts = parts or {}
     arrays = graph.arrays
-    ends = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target) if end != node)
-    rows = [(end, arrays.row(end)) for end in ends]
-    return tuple(
-        EdgeEnd(id=end, type=arrays.type_at(row), name=arrays.names[row], role=roles.get(end, "")) for end, row in rows
-    )
+    ends = []
+    for end in dict.fromkeys(end for edge in edges for end in (edge.source, edge.target) if end != node):
+        row, (role, layer) = arrays.row(end), parts.get(end, ("", 0.0))
+        ends.append(EdgeEnd(id=end, type=arrays.type_at(row), name=arrays.names[row], role=role, layer=layer))
+    return tuple(ends)
 
 
 def plain_lines(text: str) -> list[str]:

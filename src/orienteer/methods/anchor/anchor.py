@@ -152,9 +152,10 @@ class Anchor:
         return None if result.refusal is None else result.refusal.text
 
     def _explained(self, hit: Ranked, row: int, explainer: Explainer) -> Ranked:
-        why, edges, roles = explainer.why(row)
-        ends = ends_of(self._graph, hit.id, edges, roles)
-        return hit.model_copy(update={"why": why or hit.why, "edges": edges, "ends": ends, "complete": True})
+        texts, edges, parts, meets = explainer.why(row)
+        why = "; ".join(dict.fromkeys(texts)) or hit.why
+        ends = ends_of(self._graph, hit.id, edges, parts)
+        return hit.model_copy(update={"why": why, "edges": edges, "ends": ends, "meets": meets, "complete": True})
 
     def _mask(self, question: Question) -> Mask | None:
         return self._graph.arrays.mask(question.node_types or None, question.where)

@@ -138,7 +138,7 @@ class TableRows:
         placed = list(filter(None, (self._row_of(ids[row]) for row in exact.rows.tolist())))
         beside = dict[str, None]()
         for row in exact.rows[:_PROVED].tolist() if not placed else ():
-            ends = [end for edge in explainer.why(row)[1] for end in (edge.source, edge.target)]
+            ends = [end for edge in explainer.why(row).edges for end in (edge.source, edge.target)]
             near = ends or [ids[one] for one in self.rows.arrays.entries(np.array([row])).neighbor.tolist()]
             beside |= dict.fromkeys(near)
         return placed or list(filter(None, map(self._row_of, beside)))

@@ -249,12 +249,12 @@ class Spark:
                 continue
             try:
                 proof = found.execution.proof(row)
-                texts, edges = wording.written(proof)
+                texts, edges, parts, meets = wording.written(proof)
             except (QueryStopped, BadOption):
                 break
             why = "; ".join(dict.fromkeys((hit.why, *texts)))
-            ends = ends_of(self._graph, hit.id, edges, wording.roles(proof))
-            proved[place] = hit.model_copy(update={"why": why, "edges": edges, "ends": ends})
+            ends = ends_of(self._graph, hit.id, edges, parts)
+            proved[place] = hit.model_copy(update={"why": why, "edges": edges, "ends": ends, "meets": meets})
         return tuple(proved)
 
     @staticmethod
