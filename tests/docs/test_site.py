@@ -140,7 +140,7 @@ def test_stories_have_small_pictures():
         assert f"(../pictures/{picture.name})" in story.read_text(encoding="utf-8")
         assert f'"{story.stem}"' in script
         assert picture.stat().st_size < MOST_BYTES_OF_A_PICTURE
-    assert (DOCS / "pictures" / "page.png").stat().st_size < 2 * MOST_BYTES_OF_A_PICTURE
+    assert (DOCS / "pictures" / "page.png").stat().st_size < MOST_BYTES_OF_A_PICTURE
 
 
 # ---------------------------------------------------------------------------------------------------- the site built
