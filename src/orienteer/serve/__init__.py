@@ -47,7 +47,7 @@ __getattr__, __dir__, __all__ = face(
             "reply_of as reply_of_result, tools_of"
         ),
         "views.outside": "for_outside, machine_paths, message_outside",
-        "views.documents": "document as document_page, PagePictures",
+        "views.documents": "PagePictures",
         "views.pages": (
             "facets as facets_page, info as graph_info, intersect as intersect_page, list_nodes as nodes_page, "
             "neighbors as neighbors_page, node as node_page, node_named, paths as paths_page, relative_paths, "
