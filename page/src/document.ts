@@ -183,7 +183,9 @@ export class DocumentView {
 
   // ----------------------------------------------------------------------------------------------------------- outline
 
-  private outline({ outline, headings }: DocumentPage): HTMLElement {
+  private outline({ outline, headings, parts, place }: DocumentPage): HTMLElement {
+    const over = parts.find((part) => part.id === this.place?.id)?.headings ?? [];
+    let current: HTMLElement | null = null;
     const top = el("ul"),
       above: { level: number; list: HTMLElement }[] = [{ level: 0, list: top }];
     for (const entry of outline) {
@@ -192,10 +194,12 @@ export class DocumentView {
       const words = entry.text || `${say("page")} ${number(entry.page ?? 0)}`;
       const inner = el("ul"),
         go = el("button", { class: "link", onclick: () => void this.go(entry, go) }, words);
+      if (entry.offset <= place && over.includes(entry.text)) current = go;
       list.append(el("li", {}, go));
       list.lastElementChild?.append(inner);
       above.push({ level: entry.level, list: inner });
     }
+    (current as HTMLElement | null)?.setAttribute("aria-current", "true");
     top.querySelectorAll("ul:empty").forEach((list) => list.remove());
     return el(
       "details",
@@ -248,15 +252,17 @@ export class DocumentView {
     const before = more("earlierParts", offset, async () => {
       const size = Math.min(step, offset),
         got = await this.load(offset - size, size),
-        from = this.text.scrollHeight - this.text.scrollTop;
+        box = this.scroller,
+        from = box.scrollHeight - box.scrollTop;
       if (got) this.fillText(page, [...got.parts, ...parts], offset - size);
-      this.text.scrollTop = this.text.scrollHeight - from;
+      box.scrollTop = box.scrollHeight - from;
     });
     const after = more("laterParts", page.total - end, async () => {
       const got = await this.load(end, step),
-        top = this.text.scrollTop;
+        box = this.scroller,
+        top = box.scrollTop;
       if (got) this.fillText(page, [...parts, ...got.parts], offset);
-      this.text.scrollTop = top;
+      box.scrollTop = top;
       (this.text.querySelector(`[data-place="${end}"]`) as HTMLElement | null)?.focus({ preventScroll: true });
     });
     this.text.className = "text";
@@ -291,6 +297,11 @@ export class DocumentView {
   }
 
   // -------------------------------------------------------------------------------------------------------------- pages
+
+  /** What scrolls: the text, or on a phone the outline with it. */
+  private get scroller(): HTMLElement {
+    return (getComputedStyle(this.text).overflowY === "visible" && this.text.parentElement) || this.text;
+  }
 
   private get isDrawn(): boolean {
     return this.text.classList.contains("drawn");
@@ -359,7 +370,7 @@ export class DocumentView {
     );
     byId("as-text").setAttribute("aria-pressed", "false");
     if (wanted === null) this.inSight();
-    else this.text.scrollTop = 0;
+    else this.scroller.scrollTop = 0;
   }
 }
 

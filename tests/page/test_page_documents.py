@@ -107,6 +107,15 @@ def again(page, question):
     page.wait_for_selector("#document .here, #document canvas", state="attached")
 
 
+def until(page, claim):
+    """Wait until some JavaScript is true. The page forbids what playwright's own waiting does: it evaluates texts."""
+    for _ in range(200):
+        if page.evaluate(claim):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(claim)
+
+
 def in_sight(page, selector):
     """Whether an element lies within the part of the document that is seen."""
     return page.evaluate(
@@ -166,7 +175,7 @@ def test_the_outline_leads_to_headings(asked):
     assert tops.nth(0).locator("ul button").all_inner_texts() == ["Overtime"]
     outline.get_by_role("button", name="Hotels").focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.textContent === 'Hotels'")
+    until(page, "document.activeElement.textContent === 'Hotels'")
     assert page.evaluate("document.activeElement.localName") == "h4"
     assert in_sight(page, "[data-place]:focus-within h4")
     assert outline.locator("[aria-current]").inner_text() == "Hotels"
@@ -191,7 +200,7 @@ def test_a_citation_opens_at_its_place_and_back_leads_back(asked, open_page):
     page.click("#document >> text=Show the graph")
     page.click("#answer .cite")
     page.wait_for_selector("#document mark.quoted")
-    page.wait_for_function("location.hash.includes('doc=')")
+    until(page, "location.hash.includes('doc=')")
     assert page.evaluate("document.activeElement.id") == "document"
     link = page.url
     page.keyboard.press("Escape")
@@ -202,7 +211,7 @@ def test_a_citation_opens_at_its_place_and_back_leads_back(asked, open_page):
     page.wait_for_selector("#document mark.quoted")
     assert page.url == link
     page.go_back()
-    page.wait_for_function(f"location.href === {home!r}")
+    until(page, f"location.href === {home!r}")
     assert not seen.troubles
     other, others = open_page(link)
     other.wait_for_selector("#document mark.quoted")
@@ -231,13 +240,13 @@ def test_a_long_document_comes_in_parts(asked):
     later = page.locator("#document .more").last
     assert "passages after" in later.inner_text()
     later.click()
-    page.wait_for_function("document.querySelectorAll('#document .part').length === 40")
+    until(page, "document.querySelectorAll('#document .part').length === 40")
     page.locator("#document .more").first.click()
-    page.wait_for_function("document.querySelectorAll('#document .part').length > 40")
+    until(page, "document.querySelectorAll('#document .part').length > 40")
     places = page.eval_on_selector_all("#document .part", "parts => parts.map(part => Number(part.dataset.place))")
     assert places == list(range(places[0], places[0] + len(places)))
     page.click(".outline button:text-is('Year 1859')")
-    page.wait_for_function("document.activeElement.textContent === 'Year 1859'")
+    until(page, "document.activeElement.textContent === 'Year 1859'")
     assert not seen.troubles
 
 

@@ -47,7 +47,7 @@ __getattr__, __dir__, __all__ = face(
             "reply_of as reply_of_result, tools_of"
         ),
         "views.answers": "facets as facets_page",
-        "views.documents": "document as document_page, PagePictures",
+        "views.documents": "PagePictures",
         "views.outside": "for_outside, json_outside, machine_paths, message_outside",
         "views.pages": (
             "info as graph_info, intersect as intersect_page, list_nodes as nodes_page, "
