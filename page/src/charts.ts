@@ -61,6 +61,10 @@ function line(bins: readonly Bin[], most: number): HTMLElement {
   return el("span", { class: "over", "aria-hidden": "true" }, picture as unknown as HTMLElement);
 }
 
-/** Return an end of a bin: a year alone where a date is the first day of one. Years have no separator. */
+/** Return an end of a bin: a year alone where a date is the first day of one. */
 const end = (value: number | string): string =>
-  typeof value === "string" ? value.replace(/-01-01$/, "") : Number.isInteger(value) && Math.abs(value) < 10_000 ? String(value) : number(value);
+  typeof value === "string" ? value.replace(/-01-01$/, "") : figure(value);
+
+/** Return a number as the language writes it, a whole one that may be a year without separators. */
+export const figure = (value: number): string =>
+  Number.isInteger(value) && Math.abs(value) < 10_000 ? String(value) : number(value);

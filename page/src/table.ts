@@ -1,15 +1,17 @@
 /** All answers, and not the first twenty: more cards, the table of all, all of them as a file. */
 
 import { fetched, post } from "./api";
+import { figure } from "./charts";
 import { byId, el } from "./dom";
 import { fileName, save } from "./files";
 import type { Asked, Turn } from "./history";
 import type { Answers, Hit, Result } from "./records";
-import { number, say } from "./texts";
+import { say } from "./texts";
 
 const MORE = 20,
   PAGE = 50,
-  LONGEST = 120;
+  LONG = 40,
+  LONGEST = 120; // characters of a cell
 const READERS = /^(anchor|reader)\b/;
 
 export type Uses = {
@@ -152,7 +154,8 @@ export class AllAnswers {
       return el("button", { class: "link", type: "button", onclick }, text || id);
     };
     const shown = [...columns.keys()].filter((at) => columns[at]!.kind !== "own" || columns[at]!.name !== "id");
-    shown.sort((a, b) => Number(columns[b]!.name === "name") - Number(columns[a]!.name === "name"));
+    const order = ({ name, kind }: Answers["columns"][number]) => (kind !== "own" ? 1 : name === "text" ? 2 : name === "name" ? -1 : 0);
+    shown.sort((a, b) => order(columns[a]!) - order(columns[b]!));
     const head = shown.map((at) => {
       const { name } = columns[at]!,
         isSorted = name === sort,
@@ -168,7 +171,8 @@ export class AllAnswers {
           const value = row[at];
           if (!first) return el("th", { scope: "row" }, pick(ids[place]!, String(value)));
           if (columns[at]!.kind === "edge" && isNode(value)) return el("td", {}, pick(value.id, value.name));
-          return el("td", { class: typeof value === "number" ? "number" : null }, cell(value));
+          const text = cell(value);
+          return el("td", { class: typeof value === "number" ? "number" : text.length > LONG ? "long" : null }, text);
         }),
       ),
     );
@@ -181,6 +185,6 @@ const isNode = (value: unknown): value is { id: string; name: string } =>
 
 function cell(value: unknown): string {
   if (value === null || value === undefined) return "";
-  const text = typeof value === "string" ? value : typeof value === "number" ? number(value) : JSON.stringify(value);
+  const text = typeof value === "string" ? value : typeof value === "number" ? figure(value) : JSON.stringify(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

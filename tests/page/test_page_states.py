@@ -104,7 +104,7 @@ def test_loading_and_streaming(opened, languages, scripted, picture, look, serve
 def test_answered(opened, server, picture, look):
     page, seen = opened(server.address)
     asked(page)
-    page.wait_for_selector("#facets:not([hidden])")
+    page.wait_for_selector("#acts:not([hidden])")
     settled(page, look)
     assert page.inner_text("#answer .said") == "Dennis Ritchie, John McCarthy"
     assert page.inner_text("#reading code").startswith('person that -received-> "Turing Award"')

@@ -30,7 +30,7 @@ def answered(open_page, server):
 def ask(page, question):
     page.fill("#question", question)
     page.keyboard.press("Enter")
-    page.wait_for_selector("#facets:not([hidden])")
+    page.wait_for_selector("#acts:not([hidden])")
 
 
 def at_rest(page):
@@ -51,7 +51,7 @@ def test_the_keyboard_alone(open_page, server):
     page.keyboard.type("Niklaus Wirth design?")
     assert "\n" in page.input_value("#question")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#facets:not([hidden])")
+    page.wait_for_selector("#acts:not([hidden])")
     names = []
     for _ in range(40):
         page.keyboard.press("Tab")
@@ -130,11 +130,11 @@ def test_facets_narrow_the_question_down(open_page, server):
     page.click("#facets summary")
     page.click("#facets button:has-text('dynamic')")
     page.wait_for_selector("#filters button")
-    page.wait_for_selector("#facets:not([hidden])")
+    page.wait_for_selector("#acts:not([hidden])")
     assert server.asked[-1]["where"] == ["typing=dynamic"]
     assert page.inner_text("#filters") == "typing=dynamic ✕"
     page.click("#filters button")
-    page.wait_for_selector("#facets:not([hidden])")
+    page.wait_for_selector("#acts:not([hidden])")
     assert server.asked[-1]["where"] == []
     assert page.is_hidden("#filters")
 
@@ -148,7 +148,7 @@ def test_a_link_holds_graph_question_and_options(open_page, server):
     link = page.url
     assert "#graph=languages&q=Which+people" in link  # behind the #, which no server hears of
     other, _ = open_page(link)
-    other.wait_for_selector("#facets:not([hidden])")
+    other.wait_for_selector("#acts:not([hidden])")
     assert other.input_value("#question") == QUESTION
     assert server.asked[-1] == server.asked[-2]
     assert server.asked[-1]["node_types"] == ["person"]
@@ -170,34 +170,29 @@ def test_the_link_is_copied(open_page, server):
     assert page.evaluate("navigator.clipboard.readText()") == page.url
 
 
-def test_hits_as_csv(answered):
-    with answered.expect_download() as download:
-        answered.click("#acts button:text('Hits as CSV')")
-    content = download.value.path().read_text(encoding="utf-8-sig")
-    rows = list(csv.DictReader(io.StringIO(content)))
-    assert download.value.suggested_filename.endswith(".csv")
-    assert [row["name"] for row in rows[:2]] == ["Dennis Ritchie", "John McCarthy"]
-    assert rows[0]["complete"] == "true"
-    assert len(rows) == 20
+def test_hits_that_are_no_answer_as_csv(open_page, served, notes):
+    with served({"notes": notes}) as server:
+        page, _ = open_page(server.address)
+        ask(page, "How long are payroll records kept?")
+        with page.expect_download() as download:
+            page.click("#acts button:text('Hits as CSV')")
+        rows = list(csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig"))))
+        assert download.value.suggested_filename.endswith(".csv")
+        assert rows[0]["file"] == "payroll.md"
+        assert "kept for seven years" in rows[0]["text"]
+        assert len(rows) == page.locator("#hits .card").count()
 
 
-def test_a_formula_in_a_name_stays_a_text(open_page, server):
-    hit = {"id": "x", "type": "t", "name": '=HYPERLINK("http://elsewhere")', "score": 1, "votes": None, "why": "a, b"}
-    hit |= {"text": 'say "yes"', "span": None, "marks": [], "source": None, "complete": False, "edges": [], "alike": []}
-    result = {"question": "q", "method": "m", "answer": None, "long_answer": None, "answer_kind": None, "notes": []}
-    result |= {"citations": [], "reading": None, "refusal": None, "stopped_by": "finish"}
-    result |= {"usage": {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "seconds": 0, "usd": None}}
-    events = (("hit", {"hit": hit}), ("done", {"result": result}))
-    body = "".join(f"event: {kind}\ndata: {json.dumps(values)}\n\n" for kind, values in events)
-    page, _ = open_page(server.address)
-    page.route("**/api/ask", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
-    page.fill("#question", "q")
-    page.keyboard.press("Enter")
-    with page.expect_download() as download:
-        page.click("#acts button:text('Hits as CSV')")
-    row = next(csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig"))))
-    assert row["name"] == '\'=HYPERLINK("http://elsewhere")'
-    assert row["text"] == 'say "yes"'
+def test_a_formula_in_a_name_stays_a_text(open_page, served, tmp_path):
+    name = '=HYPERLINK("http://elsewhere")'
+    nodes = [{"id": f"n{at}", "type": "thing", "name": name, "text": 'say "yes"'} for at in range(3)]
+    with served({"things": Graph.from_records(nodes, [], path=tmp_path / "things")}) as server:
+        page, _ = open_page(server.address)
+        ask(page, "things")
+        with page.expect_download() as download:
+            page.click("#acts button:text('CSV of all')")
+    rows = list(csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig"))))
+    assert {(row["name"], row["text"]) for row in rows} == {(f"'{name}", 'say "yes"')}
 
 
 @pytest.mark.parametrize(("button", "begins"), [("#svg", b"<svg"), ("#png", b"\x89PNG")])
@@ -215,7 +210,7 @@ def test_earlier_questions_are_kept_in_this_browser(answered, server):
     ask(answered, "Which languages did Niklaus Wirth design?")
     number = len(server.asked)
     answered.reload()
-    answered.wait_for_selector("#facets:not([hidden])")
+    answered.wait_for_selector("#acts:not([hidden])")
     answered.click("#earlier summary")
     assert answered.inner_text("#earlier summary") == "Earlier questions (1)"
     answered.click("#earlier .turn")
@@ -262,7 +257,7 @@ def test_a_second_question_replaces_the_first(open_page, languages, scripted, se
         page.select_option("#method", "anchor")
         page.fill("#question", "Which languages did Niklaus Wirth design?")
         page.keyboard.press("Enter")
-        page.wait_for_selector("#facets:not([hidden])")
+        page.wait_for_selector("#acts:not([hidden])")
         assert page.inner_text("#answer") == "Modula-2, Oberon, Pascal"
         assert not seen.troubles
 
@@ -369,7 +364,7 @@ def test_a_question_that_is_asked_at_once_waits_for_the_server(open_page, server
     page.goto(server.address, wait_until="commit")
     page.fill("#question", QUESTION)
     page.keyboard.press("Enter")
-    page.wait_for_selector("#facets:not([hidden])")
+    page.wait_for_selector("#acts:not([hidden])")
     assert [asked["graph"] for asked in server.asked] == ["languages"]
     assert not seen.troubles
 
