@@ -146,6 +146,17 @@ def test_nor_does_a_question_to_a_folder_whose_graph_is_in_the_cache(ships, cach
     assert nothing_of_an_import(loaded("ask", ships, "Who sails Swift?"))
 
 
+def test_a_host_of_agents_waits_for_nothing_of_an_import(graph):
+    pytest.importorskip("mcp")
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    first = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
+    command = [sys.executable, "-c", RUN, "mcp", str(graph)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, input=f"{json.dumps(first)}\n")
+    assert json.loads(ran.stdout)["result"]["serverInfo"]["name"]
+    ours = [name.removeprefix("orienteer.") for name in json.loads(ran.stderr.splitlines()[-1])]
+    assert not [name for name in ours if name.startswith(OF_IMPORT)]
+
+
 def opening(graph):
     """Return a program that opens a graph and searches it."""
     return f"from orienteer import Graph; assert Graph.open({str(graph)!r}).search('Swift', 1)"

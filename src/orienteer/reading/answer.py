@@ -24,9 +24,12 @@ from orienteer.reading.line import TOTALS, parse
 from orienteer.reading.query import (
     Among,
     Between,
+    Condition,
     ExactQuery,
     Executor,
     Joined,
+    Measure,
+    NodeSet,
     QueryOutcome,
     Valued,
     edges_of,
@@ -49,7 +52,7 @@ from orienteer.records import (
     Trajectory,
     WalkedEdge,
 )
-from orienteer.text.sentences import one_line
+from orienteer.text.sentences import one_line, value_text
 
 _LISTED = 20  # nodes; more of them are not written out as an answer
 _MOST_GROUPS = 200  # groups that are written out
@@ -186,7 +189,9 @@ class Answerer:
         )
         by = "|".join(labels) or "node"
         number = query.form if measure is None else f"{query.form} {self._wording.measure(measure)}"
-        within = outcome.within[:_MOST_GROUPS] if query.nodes.best is None else ()
+        most = _MOST_GROUPS if query.nodes.best is None else 0  # of the best a line would be the best of a group
+        of = zip(outcome.table[:most], outcome.ends, strict=False)
+        within = (_of_value(query.group, value) if row < 0 else _to_node(query.group, row) for (value, _), row in of)
         lines = (self._wording.line(ExactQuery("list", query.nodes.that(condition))) for condition in within)
         rows = tuple((group, int(value) if value.is_integer() else value) for group, value in outcome.table)
         return GroupTable(columns=(by, number), rows=rows, total=len(rows), readings=tuple(lines))
@@ -464,6 +469,21 @@ def _of_senses(senses: Sequence[Sense], answers: Sequence[ExactAnswer]) -> Exact
 def _told(node: Witness) -> list[Leg]:
     """Return the legs of a node on the way that say more than that it was named."""
     return [leg for leg in node.legs if not isinstance(leg.nodes, plan.Among)]
+
+
+def _of_value(group: Measure, value: JsonValue) -> Valued:
+    """Return the condition of the nodes with a value that a group is of."""
+    assert group.property is not None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Valued(group.property, "=", float(value))
+    return Valued(group.property, "=", value_text(value))
+
+
+def _to_node(group: Measure, row: int) -> Condition:
+    """Return the condition of the nodes that are grouped under one."""
+    if group.target is None:
+        return Among((row,))
+    return Joined(group.kinds, NodeSet(group.target.types, (Among((row,)),)), where=group.where)
 
 
 def _text(value: JsonValue) -> str:

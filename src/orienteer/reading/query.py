@@ -29,7 +29,6 @@ from orienteer.query.proof import WalkedStep, Witness, witness
 from orienteer.query.sets import Sets, both
 from orienteer.query.store import Store, Walked
 from orienteer.records import JsonValue
-from orienteer.text.sentences import value_text
 
 # ================================================================================================================ query
 # What an exact reading is: a set of nodes described by conditions, and what is asked of it.
@@ -228,19 +227,6 @@ def is_of_edges(measure: Measure | None) -> bool:
     return measure is not None and measure.property is not None and measure.target is not None
 
 
-def of_value(name: str, value: JsonValue) -> Valued:
-    """Return the condition of the nodes with a value for a property."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return Valued(name, "=", float(value))
-    return Valued(name, "=", value_text(value))
-
-
-def to_node(edges: Measure, row: int) -> Joined:
-    """Return the condition of the nodes from which some edges lead to a node."""
-    types = edges.target.types if edges.target is not None else frozenset[int]()
-    return Joined(edges.kinds, NodeSet(types, (Among((row,)),)), where=edges.where)
-
-
 def negated(condition: Condition) -> Condition:
     """Return the contrary of a condition."""
     return replace(condition, negated=not condition.negated)
@@ -309,17 +295,6 @@ def is_of_anything(condition: Condition) -> bool:
     return isinstance(condition, Joined) and not condition.target.conditions and condition.comparison is None
 
 
-def tells_of_other_edges(nodes: NodeSet) -> bool:
-    """Return whether edges are counted, or lead to something, and only others of their kind are to meet a condition.
-
-    "Which films with a rating over 90 did X review": does X rate them so?
-    """
-    counted = [nodes.best.measure.kinds] if nodes.best is not None and not nodes.best.measure.where else []
-    joined = [one for one in nodes.conditions if isinstance(one, Joined)]
-    kinds = [*counted, *(one.kinds for one in joined if not one.where)]
-    return any(one.kinds in (kinds if is_of_anything(one) else counted) for one in joined if one.where)
-
-
 def edges_of(query: ExactQuery) -> Iterator[int]:
     """Yield the kinds of all edges that a query goes by, at any depth."""
     for measure in (query.measure, query.nodes.best.measure if query.nodes.best is not None else None):
@@ -354,8 +329,8 @@ class QueryOutcome:
     """Nodes that an average, a sum or a superlative leaves out, for they have no value."""
     table: tuple[tuple[JsonValue, float], ...] = ()
     """For each group its value or what it is called, and its number; the largest first."""
-    within: tuple[Condition, ...] = ()
-    """For each group the condition that its nodes meet."""
+    ends: tuple[int, ...] = ()
+    """For each group the row of its node, -1 for a value."""
 
 
 class Executor:
@@ -463,17 +438,17 @@ class Executor:
         """Return a number for each group: of its distinct nodes, or the average or sum of what they have."""
         assert query.group is not None
         members: dict[str, list[int]] = {}
-        groups: dict[str, tuple[JsonValue, Condition]] = {}
+        groups: dict[str, tuple[JsonValue, int]] = {}
         if query.group.property is not None:
             values = self._graph.arrays.properties.values(query.group.property, rows.astype(np.int32))
             for row, value in zip(rows.tolist(), values, strict=True):
                 for item in value if isinstance(value, list) else [value]:
                     if item is not None:
                         members.setdefault(str(item), []).append(row)
-                        groups.setdefault(str(item), (item, of_value(query.group.property, item)))
+                        groups.setdefault(str(item), (item, -1))
         elif query.group.target is None:
             members = {self._called(row): [row] for row in rows.tolist()}
-            groups = {name: (name, Among((row,))) for name, [row] in members.items()}
+            groups = {name: (name, row) for name, [row] in members.items()}
         else:
             pairs = {
                 pair
@@ -482,7 +457,7 @@ class Executor:
             }
             for far, row in sorted(pairs):
                 members.setdefault(name := self._called(far), []).append(row)
-                groups[name] = name, to_node(query.group, far)
+                groups[name] = name, far
         table, told = [], set[int]()
         for name, own in members.items():
             if query.measure is None:
@@ -495,9 +470,11 @@ class Executor:
             if len(numbers) and not (query.measure.are_edges and not numbers.any()):
                 table.append((name, float(_TOTALS[query.form](numbers))))
         ordered = tuple(sorted(table, key=lambda group: (-group[1], group[0])))
-        numbered = tuple((groups[name][0], number) for name, number in ordered)
-        within = tuple(groups[name][1] for name, _ in ordered)
-        return QueryOutcome(rows.astype(np.int32), None, len(rows) - len(told), numbered, within)
+        numbered, ends = (
+            tuple((groups[name][0], n) for name, n in ordered),
+            tuple(groups[name][1] for name, _ in ordered),
+        )
+        return QueryOutcome(rows.astype(np.int32), None, len(rows) - len(told), numbered, ends)
 
     def _called(self, row: int) -> str:
         """Return a node's name, with its id where others of its type are called so."""

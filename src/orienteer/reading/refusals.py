@@ -22,7 +22,6 @@ from orienteer.reading.query import (
     joined_of,
     parts_of,
     sets_within,
-    tells_of_other_edges,
 )
 from orienteer.reading.relations import SAME_WORD, SchemaRelations
 from orienteer.reading.rules import Context
@@ -354,7 +353,7 @@ def _doubt_of(context: Context, relations: SchemaRelations, nodes: NodeSet) -> s
     of_two_kinds = "things of two kinds would be listed, each by an edge of its own: name the kind"
     doubts = (
         (name is not None, f"the time may belong to {name} instead: name the property that you mean"),
-        (tells_of_other_edges(nodes), of_others),
+        (_tells_of_other_edges(nodes), of_others),
         (_is_of_the_row(context, relations, nodes), "the last may be said of what joins them: ask two questions"),
         (_denies_rows(context, relations, nodes), "what is denied may be all of it: say `no`, or name what is meant"),
         (_says_a_role_twice(nodes), "two roles are joined by 'and': say of each whose it is"),
@@ -483,3 +482,14 @@ def _goes_two_ways(context: Context, nodes: NodeSet) -> bool:
             if kind == same and steps < others and not any(unit.fit > SAME_WORD for unit in verbs):
                 return True
     return False
+
+
+def _tells_of_other_edges(nodes: NodeSet) -> bool:
+    """Return whether edges are counted, or lead to something, and only others of their kind are to meet a condition.
+
+    "Which films with a rating over 90 did X review": does X rate them so?
+    """
+    counted = [nodes.best.measure.kinds] if nodes.best is not None and not nodes.best.measure.where else []
+    joined = [one for one in nodes.conditions if isinstance(one, Joined)]
+    kinds = [*counted, *(one.kinds for one in joined if not one.where)]
+    return any(one.kinds in (kinds if is_of_anything(one) else counted) for one in joined if one.where)

@@ -132,7 +132,7 @@ class Output:
     def table(self, rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), cuts_last: bool = False) -> None:
         """Print columns: fitted to the width of a terminal; elsewhere plain, one line a row, never cut.
 
-        With `cuts_last` the last column has what a line of a terminal has left.
+        With `cuts_last` the last column has what two lines of a terminal have left.
         """
         rows = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
         if sys.stdout.isatty():
@@ -267,8 +267,8 @@ class Output:
 
         self._wipe()
         console = self._console(self._stream)
-        others = [max(map(len, column)) + 2 for column in zip(header, *rows, strict=False)][:-1]
-        room = max(_LEAST_ROOM, console.width - sum(others)) if cuts_last else 0
+        others = [max(map(len, column)) + 3 for column in zip(header, *rows, strict=False)][:-1]
+        room = 2 * max(_LEAST_ROOM, console.width - sum(others)) if cuts_last else 0
         table = Table(box=SIMPLE_HEAD, show_header=bool(header), show_edge=False, pad_edge=False)
         for name in header or [""] * max(map(len, rows), default=0):
             # An id that is cut would be useless.

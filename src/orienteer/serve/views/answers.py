@@ -144,20 +144,18 @@ class _Lines:
 
         query = None if reading is None else parse(reading, graph)
         self._query = query if query is not None and query.form in ("list", "count") else None
-        self._wording = QueryWording(graph)
+        self._wording, self._types = QueryWording(graph), graph.arrays.types.edges
+        self._symmetric = graph.schema.symmetric
 
     def to(self, edge: int, row: int) -> str | None:
         """Return the line with an edge of a kind to a node; None if the line is no list."""
-        from orienteer.reading.query import Measure, to_node
+        from orienteer.reading.query import Among, Joined, NodeSet
 
         if self._query is None:
             return None
-        edges = Measure(kinds=(edge, edge ^ 1) if self._is_symmetric(edge) else (edge,))
-        return self._wording.line(replace(self._query, nodes=self._query.nodes.that(to_node(edges, row))))
-
-    def _is_symmetric(self, edge: int) -> bool:
-        graph = self._wording.graph
-        return graph.arrays.types.edges[edge >> 1] in graph.schema.symmetric
+        kinds = (edge, edge ^ 1) if self._types[edge >> 1] in self._symmetric else (edge,)
+        nodes = self._query.nodes.that(Joined(kinds, NodeSet(conditions=(Among((row,)),))))
+        return self._wording.line(replace(self._query, nodes=nodes))
 
 
 # Numbers and dates in bins of equal length, each with its beginning and without its end.
