@@ -140,8 +140,8 @@ def main() -> None:
     """Measure, with `--busy` on a machine whose cores all work."""
     parser = command_line(__doc__)
     parser.add_argument("graph", type=Path)
-    parser.add_argument("--requests", type=int, default=400)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--requests", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--busy", action="store_true", help="occupy every core meanwhile")
     options = parser.parse_args()
     report = Report(TARGETS)
