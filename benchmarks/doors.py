@@ -3,10 +3,11 @@
     python benchmarks/doors.py GRAPH [--requests N] [--rounds N] [--busy] [--json FILE]
 
 GRAPH is a graph directory, as Hetionet's. The bare route is one of Starlette under uvicorn, with none of ours around
-it: it reads a body as JSON and returns fixed bytes, those of our first reply. The same requests go to both, a round to
-the one and a round to the other; a figure is the median of the rounds' ratios, so a busy machine weighs on both sides.
-`ask` goes to a graph of programming languages, so that the door weighs more than the answer; a round at 1 connection,
-a round at 8. Processor time is what the system counts of the server's process. `--busy` occupies every core meanwhile.
+it: it reads a body as JSON and returns fixed bytes, those of our first reply. Neither server logs requests, as ours
+does only with `--verbose`. The same requests go to both, a round to the one and a round to the other; a figure is the
+median of the rounds' ratios, so a busy machine weighs on both sides. `ask` goes to a graph of programming languages, so
+that the door weighs more than the answer; a round at 1 connection, a round at 8. Processor time is what the system
+counts of the server's process. `--busy` occupies every core meanwhile.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def measure(report: Report, path: Path, requests: int, rounds: int) -> None:
         languages = Path(folder) / "languages"
         nodes, edges = demo_records()
         Graph.from_records(nodes, edges, path=languages)
-        server = Server(path, languages)
+        server = Server(path, languages, logs=False)
         stack.callback(server.end)
         asyncio.run(load(server.port, MANY, "/api/search", searches[: 5 * MANY]))
         asyncio.run(load(server.port, MANY, "/api/ask", questions[: 5 * MANY]))
@@ -139,8 +140,8 @@ def main() -> None:
     """Measure, with `--busy` on a machine whose cores all work."""
     parser = command_line(__doc__)
     parser.add_argument("graph", type=Path)
-    parser.add_argument("--requests", type=int, default=400)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--requests", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--busy", action="store_true", help="occupy every core meanwhile")
     options = parser.parse_args()
     report = Report(TARGETS)

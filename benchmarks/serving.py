@@ -83,8 +83,9 @@ class Process:
 class Server(Process):
     """Our server in a process of its own."""
 
-    def __init__(self, *words: object) -> None:
-        command = [sys.executable, "-m", "orienteer", "serve", *map(str, words), "--port", "0", "--verbose"]
+    def __init__(self, *words: object, logs: bool = True) -> None:
+        options = ["--port", "0", *(["--verbose"] if logs else [])]
+        command = [sys.executable, "-m", "orienteer", "serve", *map(str, words), *options]
         began = time.perf_counter()
         self._process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         assert self._process.stderr is not None  # it was asked for

@@ -16,7 +16,7 @@ def test_a_search_costs_four_bare_routes_and_eight_connections_no_more_than_one(
     from report import Report
 
     report = Report(TARGETS)
-    measure(report, real_graph("hetionet").path, 200, 5)
+    measure(report, real_graph("hetionet").path, 100, 11)
     judged = {row.name: (row.ratio, row.met) for row in report.rows if row.target is not None}
     assert judged.keys() == TARGETS.keys()
     assert all(met for _, met in judged.values()), judged

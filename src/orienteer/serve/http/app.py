@@ -76,13 +76,11 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
         telemetry=_QUIET,
     )
     _handle_errors(app, site)
-    made = [
-        routes(site)
-        for routes in (look_up_routes, questions.question_routes, graph_routes, choice_routes, openai_routes)
-    ]
-    for router in made:
-        app.include_router(router)
-    app.router.routes[:0] = (route for router in made for route in _plain(router))
+    plain: list[Route] = []
+    for routes in (look_up_routes, questions.question_routes, graph_routes, choice_routes, openai_routes):
+        app.include_router(router := routes(site))
+        plain += _plain(router)
+    app.router.routes[:0] = plain
     _add_upkeep(app, site)
     _add_description(app, site)
     if for_agents is not None:
@@ -92,10 +90,7 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
 
 
 def _plain(router: APIRouter) -> Iterator[Route]:
-    """Yield the routes that read a request themselves, without FastAPI's way to their arguments: a third of the cost.
-
-    FastAPI describes them.
-    """
+    """Yield the routes that read a request themselves. FastAPI describes them; its way to them takes long."""
     for route in router.routes:
         if isinstance(route, APIRoute) and [*signature(route.endpoint).parameters] == ["request"]:
             yield Route(route.path, route.endpoint, methods=[*(route.methods or ())])

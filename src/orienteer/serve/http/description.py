@@ -23,7 +23,6 @@ from orienteer.text.sentences import one_line
 _STREAMED = {"ask": "text/event-stream", "create_chat_completion": "text/event-stream", "answers": "text/csv"}
 # Names of operations that their paths do not give.
 _NAMES = {"/api/list": "list_nodes", "/v1/chat/completions": "create_chat_completion"}
-_MOST_TYPES = 12  # of a graph, in `llms.txt`
 _PROBLEM: dict[str, Any] = {  # Any: a JSON schema
     "title": "Problem",
     "description": "What went wrong. Routes of /v1 add `type`, `param` and `code`, as OpenAI has them.",
@@ -104,13 +103,12 @@ def text_for_models(graphs: Iterable[ServedView], *, has_mcp: bool) -> str:
         *(["- [MCP](/mcp): tools `ask`, `search`, `neighbors`, `paths`, `list` and more"] if has_mcp else []),
         '- [POST /api/ask](/docs): JSON such as {"graph": NAME, "question": TEXT, "k": 10}; the reply has `answer`, '
         "`reading`, `total` and `hits`",
-        "- [Chat](/v1/models): POST /v1/chat/completions in OpenAI's form; a graph is the model `orienteer/NAME`",
-        "- [OpenAPI](/openapi.json): every route",
+        "- [Chat](/v1/models): OpenAI's form; a graph is a model. [OpenAPI](/openapi.json): every route",
         "",
         "## Graphs",
     ]
     for graph in graphs:
-        types = ", ".join(f"{name} {count:,}" for name, count in [*graph.node_types.items()][:_MOST_TYPES])
+        types = ", ".join(f"{name} {count:,}" for name, count in [*graph.node_types.items()][:12])
         state = f"{graph.nodes:,} nodes, {graph.edges:,} edges; {types}" if graph.nodes else graph.stage or "being made"
         lines.append(
             f"- [{one_line(clean(graph.name))}](/api/schema?graph={quote(graph.name, safe='')}): {clean(state)}"

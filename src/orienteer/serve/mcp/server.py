@@ -155,10 +155,10 @@ class _Handlers:
             message = f"Unknown tool {params.name[:100]!r}. {hint}The tools are {', '.join(self._tools)}."
             raise MCPError(code=types.INVALID_PARAMS, message=clean(message))
         try:
-            name, arguments, note = tools.checked(tool, params.arguments or {}, self._graphs.names)
+            called = tools.checked(tool, params.arguments or {}, self._graphs.names)
             if tool.name == tools.ASK:
-                return await self._ask(context, name, arguments, note)
-            return _reply((await self._look_up(tool, name, arguments)).noted(note))
+                return await self._ask(context, called)
+            return _reply((await self._look_up(tool, called.graph, called.arguments)).noted(called.note))
         except Error as error:
             text = types.TextContent(type="text", text=clean(self._message(error)))
             return types.CallToolResult(content=[text], is_error=True)
@@ -175,14 +175,9 @@ class _Handlers:
 
         return await self._run_in(tool.name, read)
 
-    async def _ask(
-        self,
-        context: _Context,
-        name: str,
-        arguments: dict[str, Any],  # Any: JSON
-        note: str,
-    ) -> types.CallToolResult:
-        generation = await asyncio.to_thread(self._current, name)
+    async def _ask(self, context: _Context, called: tools.Checked) -> types.CallToolResult:
+        generation = await asyncio.to_thread(self._current, called.graph)
+        arguments: dict[str, Any] = called.arguments  # Any: they have been checked
         asked = tools.AskArguments(
             arguments["question"],
             arguments.get("k", tools.ASK_K),
@@ -202,7 +197,7 @@ class _Handlers:
         shown = for_outside(result, paths)
         drawn = picture.content_of(shown) if client_supports_apps(context) else None
         reply = await asyncio.to_thread(lambda: tools.reply_of(shown, generation.graph, asked.k))
-        return _reply(reply.noted(note), drawn)
+        return _reply(reply.noted(called.note), drawn)
 
     def _current(self, name: str) -> Generation:
         """Return a graph, perhaps after waiting for its first files. Raises `Refused`."""
@@ -278,11 +273,9 @@ class _Handlers:
 
 def _reply(reply: tools.Reply, meta: dict[str, Any] | None = None) -> types.CallToolResult:  # Any: JSON
     """Return a reply, without characters that would steer a terminal."""
-    text = clean(reply.text)
-    structured = {"text": text, **reply.content}
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)], structured_content=structured, meta=meta or None
-    )
+    shown = types.TextContent(type="text", text=clean(reply.text))
+    structured = {"text": shown.text, **reply.content}
+    return types.CallToolResult(content=[shown], structured_content=structured, meta=meta or None)
 
 
 # Input that is not one JSON-RPC message gets an error, with its id if it has one.

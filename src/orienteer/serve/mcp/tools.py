@@ -63,11 +63,8 @@ def _form(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _nodes(**more: Any) -> dict[str, Any]:
-    return {"type": "array", "items": _form(id=_TEXT, name=_TEXT, type=_TEXT, **more)}
-
-
-_LOOKED_UP = _form(text=_TEXT, nodes=_nodes())
+_FOUND = {"id": _TEXT, "name": _TEXT, "type": _TEXT}
+_LOOKED_UP = _form(text=_TEXT, nodes={"type": "array", "items": _form(**_FOUND)})
 _ANSWERED = _form(
     text=_TEXT,
     reading=_TEXT_OR_NONE,
@@ -76,7 +73,7 @@ _ANSWERED = _form(
     offset={"type": "integer"},
     groups={"type": "array", "items": {"type": "array"}, "description": "Pairs of a group and its number, the first"},
     group_count={"type": "integer"},
-    nodes=_nodes(why=_TEXT, complete={"type": "boolean", "description": "Whether it meets all of it"}),
+    nodes={"type": "array", "items": _form(**_FOUND, why=_TEXT, complete={"type": "boolean"})},
 )
 _NODE = _text("Id, exact name, or `name (Type)`")
 _TYPES = _texts()
@@ -359,10 +356,7 @@ def reply_of(result: Result, graph: Graph, k: int) -> Reply:
         "offset": result.offset,
         "groups": [] if result.table is None else [list(row) for row in result.table.rows[:_MOST_GROUPS]],
         "group_count": 0 if result.table is None else result.table.total,
-        "nodes": [
-            {"id": hit.id, "name": hit.name, "type": hit.type, "why": hit.why, "complete": hit.complete}
-            for hit in result.hits
-        ],
+        "nodes": [hit.model_dump(include={"id", "name", "type", "why", "complete"}) for hit in result.hits],
     }
     return Reply(_text_of(result, graph, k), content)
 
@@ -375,11 +369,8 @@ def _text_of(result: Result, graph: Graph, k: int) -> str:
     lines = [line for line in (read_as(result), _answer(result, reply.room // 2)) if line]
     reply.say_all("\n".join([*lines, *_notes(result)]).splitlines())
     if not result.hits:
-        reply.say(
-            f"None from {result.offset} on."
-            if result.offset
-            else "Nothing was found. Try other words, or fewer filters."
-        )
+        nothing = "Nothing was found. Try other words, or fewer filters."
+        reply.say(f"None from {result.offset} on." if result.offset else nothing)
         return reply.text()
     end = result.offset + len(result.hits)
     more = f"; offset={end} for more" if len(result.hits) == k and end != result.total else ""
@@ -410,7 +401,7 @@ def _answer(result: Result, room: int) -> str:
         return f"answer: “{one_line(result.answer, _QUOTATION)}”{where}"
     answers = answers_of(result, larger_k="k=", most_k=MOST_ROWS)
     quotes = [f"\n  rests on {one_line(citation.told, _QUOTATION)}" for citation in result.citations if citation.quote]
-    of = f" ({counted(result.table.total, 'group')})" if result.table is not None else ""
+    of = f" ({counted(result.table.total, 'group')})" if result.table else ""
     return cut(f"answer{of}: {'; '.join(answers)}{''.join(quotes)}", room) if answers else ""
 
 
@@ -419,9 +410,8 @@ def _hits(result: Result, width: int) -> Iterator[str]:
     between = lines_between(result)
     for place, hit in enumerate(result.hits, 1):
         heading = f"{between[place]}\n" if place in between else ""
-        number = result.offset + place
         name = one_line(hit.name)
         title = f"[{hit.id}] {name} ({hit.type})" if name != hit.id else f"[{hit.id}] ({hit.type})"
         where = f" {hit.source.place}" if hit.source is not None and hit.source.place else ""
         why = " | ".join(filter(None, (one_line(hit.why, _WHY), one_line(" ".join(hit.text.split()), width))))
-        yield f"{heading}{number}. {title}{where}{f': {why}' if why else ''}"
+        yield f"{heading}{result.offset + place}. {title}{where}{f': {why}' if why else ''}"
