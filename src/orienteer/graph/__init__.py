@@ -12,7 +12,7 @@ __getattr__, __dir__, __all__ = face(
             "write_joined as write_joined_adjacency"
         ),
         "builder": "GraphBuilder",
-        "columns": "NodeTable, table_of",
+        "columns": "table_of",
         "damage": "damage_told as damage_message, damaged_files, damaged_pieces, find_damage",
         "edges": "CodedColumn, EdgeBatch, EdgeSpool, NodeBatch",
         "embedding": "embed_graph, give_vectors",
