@@ -153,7 +153,7 @@ export class Further {
     return el(
       "article",
       {},
-      el("h3", {}, result.method),
+      el("h2", {}, result.method),
       el("p", { class: result.answer === null ? "dim" : "said" }, said),
       el(
         "ol",

@@ -291,7 +291,7 @@ function written(text: string, { x, y, w, h }: Point & { w?: number; h?: number 
 }
 
 function clickable(ask: (() => void) | null, name: string, kind: string, ...parts: SVGElement[]): SVGElement {
-  const group = shape("g", { class: kind, ...(ask ? { role: "button", tabindex: 0, "aria-label": plain(name) } : {}) });
+  const group = shape("g", { class: kind, ...(ask ? { role: "button", tabindex: 0, "aria-description": plain(name) } : {}) });
   group.append(...parts);
   if (ask) {
     group.addEventListener("click", ask);

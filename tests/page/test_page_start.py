@@ -30,7 +30,8 @@ def violations(page):
 
 def boxes(page, selector):
     return page.evaluate(
-        f"[...document.querySelectorAll({selector!r})].map(e => e.getBoundingClientRect()).map(r => [r.x, r.y, r.right, r.bottom])"
+        f"[...document.querySelectorAll({selector!r})].map(e => e.getBoundingClientRect())"
+        ".map(r => [r.x, r.y, r.right, r.bottom])"
     )
 
 
@@ -64,7 +65,7 @@ def test_the_start_says_what_the_graph_is_about_and_draws_its_schema(open_page, 
     picture(page, f"21-schema-{look}")
     assert violations(page) == []
     labels = page.locator("#schema .edge, #schema .type").evaluate_all(
-        "all => all.map(e => e.getAttribute('aria-label'))"
+        "all => all.map(e => e.getAttribute('aria-description'))"
     )
     named = [re.sub(r".*: ", "", label) for label in labels]
     listed = page.locator("#schema details button").all_text_contents()
@@ -81,7 +82,7 @@ def test_the_start_says_what_the_graph_is_about_and_draws_its_schema(open_page, 
 def test_a_type_and_an_edge_ask(open_page, server):
     page, _ = open_page(server.address)
     page.wait_for_selector("#schema svg")
-    page.focus("#schema .type[aria-label='45 languages']")
+    page.focus("#schema .type[aria-description='45 languages']")
     page.keyboard.press("Enter")
     page.wait_for_selector(LINE)
     assert page.inner_text(LINE) == "language"
@@ -89,7 +90,7 @@ def test_a_type_and_an_edge_ask(open_page, server):
     assert page.is_hidden("#schema")
     page.go_back()
     page.wait_for_selector("#schema svg")
-    page.click("#schema .edge[aria-label^='language designed by person']")
+    page.click("#schema .edge[aria-description^='language designed by person']")
     page.wait_for_selector(LINE)
     assert page.inner_text(LINE) == "count language per -designed_by-> person"
     assert page.input_value("#question") == "How many languages are designed by each person?"
@@ -127,7 +128,9 @@ def test_compare_and_overview(open_page, server, picture, look):
     ask(page, "What is in this graph?")
     page.wait_for_selector("#answer .tries")
     picture(page, f"23-overview-{look}")
-    assert page.locator("#schema svg").count() == 1
+    if look == "phone":
+        page.click("#tab-seeing")
+    page.wait_for_selector("#schema svg")
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert not [trouble for trouble in seen.troubles if "GPU stall" not in trouble]
@@ -159,7 +162,7 @@ def test_two_methods_side_by_side(open_page, server, picture, look):
     page.click("#further button:text('Compare with')")
     page.wait_for_selector("#beside article >> nth=1")
     columns = page.locator("#beside article")
-    assert columns.locator("h3").all_inner_texts() == ["anchor", "bm25"]
+    assert columns.locator("h2").all_inner_texts() == ["anchor", "bm25"]
     assert columns.nth(0).locator("li").count() == 4  # its answers alone, nothing nearby
     assert "No answer." in columns.nth(1).inner_text()
     one, other = boxes(page, "#beside article")
@@ -228,7 +231,8 @@ def test_an_edited_line_is_never_lost(open_page, server, picture):
         {
             "status": 200,
             "content_type": "text/event-stream",
-            "body": 'event: answer\ndata: {"answer": "half"}\n\nevent: error\ndata: {"error": {"message": "Busy."}}\n\n',
+            "body": 'event: answer\ndata: {"answer": "half"}\n\n'
+            'event: error\ndata: {"error": {"message": "Busy."}}\n\n',
         },
     ],
 )
