@@ -74,12 +74,24 @@ def test_what_is_not_drawn_is_counted():
 
 
 def test_columns_follow_the_layers_and_long_lines_pass_between_nodes():
-    edges = [("a", "treats", "d"), ("d", "shows", "g"), ("a", "binds", "g"), ("d", "kind of", "x"), ("x", "kind of", "y")]
+    edges = [
+        ("a", "treats", "d"),
+        ("d", "shows", "g"),
+        ("a", "binds", "g"),
+        ("d", "kind of", "x"),
+        ("x", "kind of", "y"),
+    ]
     layers = {"d": 1.0, "g": 3.0, "x": 2.5, "y": 3.0}
     root = drawn(draw_evidence(["a"], edges, {}, {}, layers))
     across = {text.text: float(text.get("x")) for text in root.iter(f"{SVG}text")}
     assert across["a"] < across["d"] < across["x"] < min(across["g"], across["y"])
-    assert sorted(label for label in labels_of(root) if label) == ["binds →", "kind of →", "kind of →", "shows →", "treats →"]
+    assert sorted(label for label in labels_of(root) if label) == [
+        "binds →",
+        "kind of →",
+        "kind of →",
+        "shows →",
+        "treats →",
+    ]
 
 
 def test_hostile_texts_stay_texts():
