@@ -87,7 +87,7 @@ class Drawn(NamedTuple):
 
 
 def drawn(page):
-    marks = page.locator(".layers .mark").evaluate_all(
+    marks = page.locator(".layers .mark:not(.more)").evaluate_all(
         "marks => marks.map(m => [m.dataset.id, Number(m.dataset.column), m.querySelector('title').textContent])"
     )
     lines = page.locator(".layers .line").evaluate_all("lines => lines.flatMap(line => JSON.parse(line.dataset.edges))")
