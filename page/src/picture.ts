@@ -46,6 +46,7 @@ export class Picture {
   private drawing: Drawing | null = null;
   /** What was left out of what is drawn, in words. */
   private lacks: string[] = [];
+  private proofLacks: string[] = [];
   private asked = 0;
 
   constructor(private readonly uses: Uses) {
@@ -54,7 +55,7 @@ export class Picture {
     byId("canvas").append(this.room);
     byId("fit").onclick = () => this.fit();
     byId("clear").onclick = () => this.clear();
-    byId("proof").onclick = () => this.show(this.proof);
+    byId("proof").onclick = () => this.back();
     byId("labels").onclick = ({ currentTarget }) => {
       const button = currentTarget as HTMLElement,
         names = button.getAttribute("aria-pressed") !== "true";
@@ -78,7 +79,7 @@ export class Picture {
     this.asked++;
     this.lacks = [];
     this.proof = NOTHING;
-    this.show(NOTHING);
+    this.show(NOTHING, 0);
     byId("told").replaceChildren();
   }
 
@@ -126,18 +127,19 @@ export class Picture {
       };
     const edges = isRead && !isPath && !around ? proved : found.edges,
       undrawn = unique([...edges, ...found.edges]).length - edges.length;
-    this.lacks = [
+    this.proofLacks = [
       wanted.length > most - NAMED || truncated ? say("leftOut") : "",
       undrawn ? say("amongUndrawn", { n: undrawn }) : "",
     ].filter(Boolean);
     const answers = !isRead ? say("hits") : total !== null && total > main.length ? say("firstOf", { n: main.length, all: total }) : say("answers");
     this.proof = this.inColumns(main, edges, found.nodes, isPath ? "" : answers, isPath);
-    this.show(this.proof);
+    this.back();
     this.tellMet(main);
   }
 
-  /** Show a picture in columns in place of what there is. */
-  show(content: Content): void {
+  /** Show a picture in columns in place of what there is; so many edges among its nodes it leaves out. */
+  show(content: Content, undrawn: number): void {
+    this.lacks = undrawn ? [say("amongUndrawn", { n: undrawn })] : [];
     this.drawing?.end();
     this.drawing = null;
     this.room.hidden = true;
@@ -148,7 +150,9 @@ export class Picture {
 
   /** Show the proof again after another picture in columns. */
   back(): void {
-    this.show(this.proof);
+    this.show(this.proof, 0);
+    this.lacks = this.proofLacks;
+    this.tell();
   }
 
   /** Add nodes near one that is there, and the edges among all that is drawn: nodes now move freely. */
@@ -307,6 +311,7 @@ export class Picture {
 const more = (all: readonly unknown[]): HTMLElement | null =>
   all.length > LISTED ? el("li", { class: "dim" }, say("more", { n: all.length - LISTED })) : null;
 
-function unique(edges: readonly Edge[]): Edge[] {
+/** Return edges, each once. */
+export function unique(edges: readonly Edge[]): Edge[] {
   return [...new Map(edges.map((edge) => [`${edge.source}\u0000${edge.type}\u0000${edge.target}`, edge])).values()];
 }

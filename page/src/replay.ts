@@ -3,7 +3,7 @@
 import { post } from "./api";
 import { byId, el } from "./dom";
 import type { Content, LayeredNode } from "./layers";
-import type { Picture } from "./picture";
+import { unique, type Picture } from "./picture";
 import type { Subgraph } from "./records";
 import type { Walked } from "./steps";
 import { say } from "./texts";
@@ -52,7 +52,7 @@ export class Replay {
     if (walk !== this.walk) return;
     this.known = new Map(found.nodes.flatMap(({ id, name }) => [[id, id], [name, id]] as const));
     this.content = this.inColumns(found);
-    this.uses.picture.show(this.content);
+    this.uses.picture.show(this.content, unique([...this.content.edges, ...found.edges]).length - this.content.edges.length);
     this.box.hidden = false;
     this.starter.hidden = true;
     this.go(0);
@@ -127,8 +127,11 @@ export class Replay {
         for (const node of fresh) for (const id of this.ids(step.references)) added.add(`${node.id} ${id}`).add(`${id} ${node.id}`);
       }
     if (beside.nodes.length) columns.push(beside);
-    const edges = found.edges.filter((edge) => !isProved || added.has(`${edge.source} ${edge.target}`));
-    return { columns, edges: [...(isProved ? proof.edges : []), ...edges], paths: proof.paths };
+    const column = new Map(columns.flatMap(({ nodes }, at) => nodes.map((node) => [node.id, at] as const)));
+    const edges = found.edges.filter((edge) =>
+      isProved ? added.has(`${edge.source} ${edge.target}`) : column.get(edge.source) !== column.get(edge.target),
+    );
+    return { columns, edges: unique([...(isProved ? proof.edges : []), ...edges]), paths: proof.paths };
   }
 
   private button(sign: string, name: "play" | "stepBack" | "stepOn" | "close", onclick: () => void, kind: string): HTMLButtonElement {

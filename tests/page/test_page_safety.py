@@ -161,6 +161,10 @@ def test_axe_finds_nothing(open_page, server, scheme, width):
     page.click("#hits .name >> nth=0")
     page.wait_for_selector("#panel h3")
     assert violations() == []
+    page.click("#nodes summary")
+    page.click("#replay-start")
+    page.wait_for_selector("#replay p:not(:empty)")
+    assert violations() == []
     page.route("**/api/ask", lambda route: route.fulfill(status=503, body='{"error": {"message": "Busy."}}'))
     if width == 400:
         page.click("#tab-asking")

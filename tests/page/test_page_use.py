@@ -90,12 +90,12 @@ def test_a_click_in_the_picture(answered):
     with answered.expect_download() as download:
         answered.click("#svg")
     drawn = ElementTree.fromstring(download.value.path().read_bytes())  # it says where each node is
-    circle = drawn.find("{http://www.w3.org/2000/svg}circle")
-    box = answered.locator("#canvas").bounding_box()
+    circle = drawn.find(".//{http://www.w3.org/2000/svg}circle")
+    box = answered.locator(".layers svg").bounding_box()
     answered.mouse.click(box["x"] + float(circle.get("cx")), box["y"] + float(circle.get("cy")))
     answered.wait_for_selector("#panel h3")
     answered.wait_for_timeout(500)  # at once, it would be a double click
-    answered.mouse.click(box["x"] + 5, box["y"] + 5)  # beside it
+    answered.mouse.click(box["x"] + 5, box["y"] + box["height"] + 20)  # beside it
     answered.wait_for_selector("#panel", state="hidden")
 
 

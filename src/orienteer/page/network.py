@@ -126,7 +126,7 @@ def ring(names: Mapping[str, str], edges: Sequence[DrawnEdge], *, symmetric: Ite
 
 
 def columns_of(hits: Sequence[str], edges: Sequence[DrawnEdge], layers: Mapping[str, float]) -> list[list[str]]:
-    """Return the hits, then the other nodes by their layers; a node without one comes behind a neighbour that has one."""
+    """Return the hits, then the other nodes by their layers; one without a layer comes behind a neighbour."""
     placed = dict.fromkeys(hits, 0.0)
     placed |= {node: layer for node, layer in layers.items() if layer and node not in placed}
     reached: dict[str, float] | None = None
@@ -226,7 +226,7 @@ def _drawn_lines(marks: Mapping[str, _Mark], lines: Mapping[_Pair, list[str]]) -
     for (begin, end), texts in bundles.items():
         if len(texts) == 1:
             middle = (max(mark.right for mark in marks.values() if mark.x == begin) + end) / 2
-            yield _text(middle, 12, *texts, "middle", small=True)
+            yield _text(middle, 12, texts.pop(), "middle", small=True)
 
 
 def _chords(marks: Mapping[str, _Mark], lines: Mapping[_Pair, list[str]]) -> Iterator[Markup]:
