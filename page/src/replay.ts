@@ -15,6 +15,8 @@ export class Replay {
   private readonly box = byId("replay");
   private readonly starter = byId<HTMLButtonElement>("replay-start");
   private readonly told = el("p", { "aria-live": "polite" });
+  /** How many of what a step found are in the picture: a tool lists the first of them alone. */
+  private readonly count = el("span", { class: "dim" });
   private readonly player = this.button("▶", "play", () => this.play(this.timer === null), "player");
   private readonly earlier = this.button("←", "stepBack", () => this.go(this.at - 1), "previous");
   private readonly later = this.button("→", "stepOn", () => this.go(this.at + 1), "next");
@@ -28,7 +30,7 @@ export class Replay {
     this.starter.onclick = () => void this.start().catch(uses.failed);
     const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches; // then it is walked by hand alone
     const closing = this.button("✕", "close", () => this.leave(), "closing");
-    this.box.append(el("span", { class: "row" }, this.earlier, isCalm ? null : this.player, this.later, closing), this.told);
+    this.box.append(el("span", { class: "row" }, this.earlier, isCalm ? null : this.player, this.later, closing), this.told, this.count);
   }
 
   /** Offer a walk to be played, where it found anything. */
@@ -91,6 +93,8 @@ export class Replay {
       el("span", { class: "dim" }, `${say("shownOf", { n: at + 1, all: this.walk.length })} · ${who}`),
       this.uses.wording(step),
     );
+    const found = this.ids(step.nodes).size;
+    this.count.textContent = found ? say("litHere", { n: found }) : "";
     this.uses.picture.layers.light(this.lit(step));
   }
 

@@ -311,6 +311,7 @@ def test_the_walk_is_replayed_step_by_step(open_page, server, picture, motion):
     page.click("#steps .raw summary >> nth=0")
     assert 'follow(start="language:erlang"' in page.inner_text("#steps")  # the call as it was
     page.click("#replay-start")
+    page.wait_for_selector("#replay p:not(:empty)")
     lit = "[...document.querySelectorAll('.layers .mark.on title')].map((title) => title.textContent.split(' · ')[0])"
     assert page.inner_text("#replay p") == f"1 of 5 · {WALK[0]}"
     assert set(page.evaluate(lit)) == {"Erlang", "Joe Armstrong", "Mike Williams", "Robert Virding"}
@@ -344,6 +345,7 @@ def test_the_walks_of_agents_have_a_column_for_each_step(open_page, languages, s
         page.keyboard.press("Enter")
         page.wait_for_selector("#replay-start:not([hidden])")
         page.click("#replay-start")
+        page.wait_for_selector("#replay p:not(:empty)")
         assert "“Niklaus Wirth”: Niklaus Wirth" in page.inner_text("#replay p")
         found = drawn(page)
         assert found.columns["person:niklaus-wirth"] == 0
