@@ -123,6 +123,7 @@ def test_the_description_names_every_route_and_what_it_takes(client):
         "/api/list",
         "/api/neighbors",
         "/api/node",
+        "/api/overview",
         "/api/page",
         "/api/paths",
         "/api/schema",

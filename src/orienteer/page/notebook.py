@@ -1,7 +1,4 @@
-"""Interactive pictures for notebooks with anywidget, besides HTML.
-
-They are the page's own pictures, built into `widget/`. Nothing is imported until a notebook displays something.
-"""
+"""Interactive pictures for notebooks by anywidget: the page's own, built into `widget/`; nothing is imported before."""
 
 from __future__ import annotations
 

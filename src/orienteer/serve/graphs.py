@@ -258,10 +258,7 @@ class ServedGraph:
         return tuple(path for path in (*named, self._folder, self._source) if path != Path())
 
     def current(self) -> Generation:
-        """Return the latest generation; during a build, the partial graph.
-
-        Raises `Refused` if there is none yet, or if the build failed; `NotAGraph` if it cannot be opened.
-        """
+        """Return the latest generation; during a build the partial graph. Raises `Refused` without one, `NotAGraph`."""
         partial = self._partial
         if not self.is_ready:
             if self.failure is not None:
@@ -386,10 +383,7 @@ class ServedGraphs:
 
 
 def named_folders(folders: Sequence[Path], named: Sequence[str]) -> dict[str, Path]:
-    """Return the folders to serve by name: `folders` by their own names, `named` as `NAME=DIR`.
-
-    Raises `UsageError` for no folder, for two with the same name, and for a text of another form.
-    """
+    """Return the folders to serve by name, `named` ones as `NAME=DIR`. Raises `UsageError` for none and equal names."""
     pairs = [(folder.resolve().name, folder) for folder in folders]
     for text in named:
         name, equals, folder_text = text.partition("=")

@@ -11,8 +11,6 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from rich.text import Text
-
 from orienteer.agents.events import Event, RunningQuestion
 from orienteer.display import clean, escape_json
 from orienteer.errors import BadInput, BadOption, Unknown, UsageError, nearest
@@ -30,6 +28,7 @@ from orienteer.serve.views.records import SentWords
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.status import Status
 
     from orienteer.graph.store import Graph
     from orienteer.records import Result
@@ -37,15 +36,6 @@ if TYPE_CHECKING:
 
 
 # The output of a chat: at a terminal, notes in a weaker colour; elsewhere like other commands.
-
-
-class StatusLine(NamedTuple):
-    """The line at a terminal while something runs."""
-
-    show: Callable[[str], None]
-    """Changes its text."""
-    end: Callable[[], None]
-    """Removes it: words of the answer are printed now."""
 
 
 class Screen(Output):
@@ -72,13 +62,15 @@ class Screen(Output):
             self._terminal.clear()
 
     @contextmanager
-    def status(self, words: str) -> Iterator[StatusLine]:
+    def status(self, words: str) -> Iterator[Status]:
         """Show at a terminal that something runs; other output appears above it."""
-        if self._terminal is None or self.quiet:
-            yield StatusLine(lambda words: None, lambda: None)
-            return
-        with self._terminal.status(Text(clean(words)), spinner_style="cyan") as status:
-            yield StatusLine(lambda words: status.update(Text(clean(words))), status.stop)
+        status = (self._terminal or super()._console(sys.stdout)).status(words, spinner_style="cyan")
+        if self._terminal is not None and not self.quiet:
+            status.start()
+        try:
+            yield status
+        finally:
+            status.stop()
 
     def _console(self, stream: TextIO) -> Console:
         """Return the terminal whose last line shows the status: all else appears above it."""
@@ -96,10 +88,7 @@ _NODES = ("node", "nodes", "start")
 
 
 def why_lines(graph: Graph, hit: Ranked, steps: Iterable[Event]) -> Iterator[str]:
-    """Yield the hit, and below it the edges from it to the nodes of the question.
-
-    If the method reports no edges, these are the shortest paths to the nodes that its tools were called on.
-    """
+    """Yield the hit, and its edges to the nodes of the question, else paths to the nodes that tools looked at."""
     yield f"{hit.name} ({hit.type})"
     edges, ends = hit.edges, hit.ends
     if not edges:
@@ -228,11 +217,7 @@ class Chat:
     # ----------------------------------------------------------------------------------------------------- questions
 
     def _listen(self, question: str, k: int) -> tuple[Result, list[Event], SentWords]:
-        """Return a result with its steps, and the words of its answer that were printed at a terminal.
-
-        Raises the errors of `Retriever.ask`, and `KeyboardInterrupt` once the question is stopped: no further call is
-        made.
-        """
+        """Return a result, its steps, and its words that were printed. Raises `Error`, `KeyboardInterrupt`."""
         events: SimpleQueue[Event | None] = SimpleQueue()
         steps: list[Event] = []
         retriever, screen, words = self._retriever, self.screen, SentWords()
@@ -248,12 +233,12 @@ class Chat:
                         steps.append(event)
                         if screen.verbosity or has_agents or event.kind == "note":
                             show_event(screen, event, has_agents=has_agents, is_whole=bool(screen.verbosity))
-                        status.show("looking")
+                        status.update("looking")
                     elif event.kind == "hit" and retriever.model is not None and not words:
                         # The model reads the hits now.
-                        status.show("writing the answer")
+                        status.update("writing the answer")
                     elif event.kind == "answer_part":
-                        status.end()
+                        status.stop()
                         words.add(event.text)
                         screen.words(event.text)
             except KeyboardInterrupt:

@@ -27,10 +27,7 @@ _OWN = 0o600
 
 
 def reader(chat: Chat, history: Path | None) -> Callable[[], str]:
-    """Return a function that reads the next line. It raises `KeyboardInterrupt` for Ctrl-C, `EOFError` for Ctrl-D.
-
-    `history` is the file of earlier lines, or None for no file.
-    """
+    """Return what reads the next line, kept in the file `history`. It raises `KeyboardInterrupt`, `EOFError`."""
     keys = KeyBindings()
 
     @keys.add("escape", "enter")

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from orienteer.serve.views.records import GraphInfo, NeighborsPage, NodePage
 
 
-_NO_MODEL = "no model is configured"
 _REMARK = 160  # characters of a model's words in a turn without a call
 # Characters of the arguments of a call: a model may write megabytes.
 _ARGUMENTS = 2_000
@@ -74,7 +73,7 @@ def print_outcome(
 
     `words` of the answer that are printed already are not printed again. Of the hits at most `most` are printed.
     """
-    from orienteer.retriever import failure
+    from orienteer.retriever import NO_MODEL, failure
 
     rest = words.rest(result) if words else None
     if rest:
@@ -93,8 +92,7 @@ def print_outcome(
             out.print()
         refused = result.refusal.text if result.refusal is not None and not out.form else None
         for note in result.notes:
-            # These are said in place of the answer, and by the name of the method.
-            is_said = note == result.meeting and not out.form or note.startswith(_NO_MODEL) and not out.verbosity
+            is_said = note.startswith(NO_MODEL) and not out.verbosity  # by the name of the method
             if not is_said and (error is None or str(error) not in note) and (refused is None or refused not in note):
                 out.note(f"note: {note}")
         out.note(result.spent)
@@ -168,12 +166,11 @@ def print_hits(out: Output, graph: Graph, hits: Sequence[Ranked]) -> None:
 
 def hit_rows(graph: Graph, hits: Iterable[Ranked]) -> Rows:
     """Return hits as rows; `complete` says which of them answer a question."""
-    header = ["place", "id", "type", "name", "complete", "score", "why", "text", "source"]
-    rows = [
-        [place, hit.id, hit.type, hit.name, hit.complete, hit.score, hit.why, hit.text, place_of(graph, hit.source)]
+    header = ("place", "id", "type", "name", "complete", "score", "why", "text", "source")
+    return header, [
+        (place, *(getattr(hit, name) for name in header[1:-1]), place_of(graph, hit.source))
         for place, hit in enumerate(hits, 1)
     ]
-    return header, rows
 
 
 def result_rows(
@@ -226,10 +223,7 @@ def _print_quoted(out: Output, graph: Graph, result: Result) -> None:
 
 
 def print_hit(out: Output, graph: Graph, place: int, hit: Ranked) -> None:
-    """Print a hit as a block: its rank, name, type and id, its reason, and the best of its text.
-
-    For a passage: its source, its text with the matching words marked, and its reason.
-    """
+    """Print a hit as a block: its name and id, its source, its reason and its text; of a passage with its marks."""
     votes = f"  {counted(hit.votes, 'vote')}" if hit.votes is not None else ""
     at = len(f"{place}. ")
     out.print(f"{place}. {hit.name} ({hit.type})  {hit.id}{votes}", "dim", marks=[(at, at + len(hit.name))])
@@ -264,11 +258,9 @@ def place_of(graph: Graph, source: Source | None) -> str:
 def print_node(out: Output, node: NodePage) -> None:
     """Print a node in full."""
     out.print(f"{node.name} ({node.type})")
-    fields: list[tuple[str, str]] = [("id", node.id)]
-    fields += [("aliases", "; ".join(node.aliases))] if node.aliases else []
-    fields += [("edges", str(node.degree))]
-    fields += [(name, value_cell(value)) for name, value in node.properties.items()]
-    out.table(fields)
+    aliases = [("aliases", "; ".join(node.aliases))] if node.aliases else []
+    properties = [(name, value_cell(value)) for name, value in node.properties.items()]
+    out.table([("id", node.id), *aliases, ("edges", str(node.degree)), *properties])
     if node.text:
         out.print()
         out.print(node.text)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast, get_type_hints
 
@@ -62,9 +63,7 @@ NodeName = Annotated[str, typer.Argument(metavar="NODE", help="A node's id, name
 Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="T", help="Keep this node type. Repeatable.")]
 Where = Annotated[
     list[str] | None,
-    typer.Option(
-        "--where", metavar="FIELD=VALUE", help="Keep nodes with a matching property: = != < <= > >=. Repeatable."
-    ),
+    typer.Option(metavar="FIELD=VALUE", help="Keep nodes with a matching property: = != < <= > >=. Repeatable."),
 ]
 K = Annotated[int, typer.Option("-k", metavar="N", min=0, help="Maximum number of hits.")]
 
@@ -99,10 +98,7 @@ class ModelFlags:
     base_url: BaseUrl = None
 
     def settings(self, **changes: Any) -> Settings:  # Any: the values of settings are of several types
-        """Return the settings of the environment and the settings file, overridden by these flags.
-
-        Raises `BadOption`.
-        """
+        """Return the settings of the environment and the file, overridden by these flags. Raises `BadOption`."""
         return settings().with_flags(model=self.model, base_url=self.base_url, **changes)
 
 
@@ -120,10 +116,7 @@ class BudgetFlags:
         return configured.limits(**_limits(self))
 
     def served(self, configured: Settings, own: Budget | None = None) -> Budget:
-        """Return the budget of a client's question: the settings' limits, within those of an interface.
-
-        The interface's `own` settings win over that, and these flags over all. Raises `BadOption`.
-        """
+        """Return a client's budget: of the settings, over them the interface's `own`, over all these flags."""
         from orienteer.serve.door import served_budget
 
         return served_budget(configured, own, **_limits(self))
@@ -159,7 +152,6 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
         if is_dataclass(parameter.annotation)
     }
     flags = [parameter for name, parameter in parameters.items() if name not in groups]
-    flags += [flag for group in groups.values() for flag in _flags(group)]
     is_tabular = signature.parameters["out"].annotation == Tabular
     reads_sources = not parameters.keys().isdisjoint(("directory", "directories"))
     own: list[tuple[str, object, object]] = [
@@ -169,7 +161,7 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     ]
     flags += [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for name, default, annotation in own
+        for name, default, annotation in (*chain.from_iterable(map(_flags, groups.values())), *own)
     ]
 
     @functools.wraps(function)
@@ -207,15 +199,10 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     return command
 
 
-def _flags(group: type[Any]) -> list[inspect.Parameter]:  # Any: a dataclass
-    """Return the fields of a dataclass as parameters of a command."""
+def _flags(group: type[Any]) -> list[tuple[str, object, object]]:  # Any: a dataclass
+    """Return the names of a dataclass's fields, with their defaults and annotations."""
     types = get_type_hints(group, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=types[field.name]
-        )
-        for field in fields(group)
-    ]
+    return [(field.name, field.default, types[field.name]) for field in fields(group)]
 
 
 def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, Any]) -> int | None:  # Any: its options
@@ -271,10 +258,7 @@ Watch = Annotated[bool, typer.Option("--watch", help="Rerun whenever a file chan
 
 
 def watched(out: Output, graph: Graph) -> Iterator[None]:
-    """Yield whenever a source of a graph has changed since the last look, until the person ends it.
-
-    Looking takes at most a twentieth of the time. Raises `UsageError` for a graph that was not made from files.
-    """
+    """Yield whenever a source of a graph has changed, looking a twentieth of the time at most. Raises `UsageError`."""
     from orienteer.graph.format import is_pulled, read_manifest, read_pointer
     from orienteer.ingest.provenance import is_stale, sources_of
 
@@ -295,10 +279,7 @@ def watched(out: Output, graph: Graph) -> Iterator[None]:
 
 
 def open_place(path: Path, out: Output) -> Graph:
-    """Open a graph directory like `open_graph`, or a database in place if the path is an address.
-
-    Raises `DatabaseRefused` if the user of the database could write there, and `DatabaseAway`.
-    """
+    """Open a graph directory like `open_graph`, or a database in place. Raises `DatabaseRefused`, `DatabaseAway`."""
     address = address_in(path)
     if address is None:
         return open_graph(path, out)
@@ -359,10 +340,7 @@ Making: TypeAlias = "Callable[[Progress, HearInterim], Path]"
 
 
 def found_or_made(path: Path, out: Output) -> Path | Making:
-    """Return the graph of a path if it is up to date, else a function that builds it.
-
-    Asks a person about a large folder first. Raises `NotAGraph` and `BadInput` if there is nothing to read.
-    """
+    """Return the graph of a path if it is up to date, else what builds it. Raises `NotAGraph`, `BadInput`."""
     from orienteer.graph.format import is_graph
 
     _refuse_address(path)
@@ -415,10 +393,7 @@ def open_priced_model(name: str, base_url: str | None, workers: int | None, budg
 
 @contextmanager
 def executor_at(address: str | None, configured: Settings) -> Iterator[Executor]:
-    """Yield the executor of a command: a Ray cluster, or threads without an address.
-
-    Results are printed afterwards. Raises `BadOption` if no cluster answers, `MissingExtra`.
-    """
+    """Yield a Ray cluster, or threads without an address. Raises `BadOption` if no cluster answers, `MissingExtra`."""
     from orienteer.executors import Threads
 
     if address is None:

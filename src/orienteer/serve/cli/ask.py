@@ -61,7 +61,7 @@ def ask(
     max_steps: Annotated[int | None, typer.Option(metavar="N", help="Maximum steps per agent.")] = None,
     budget: arguments.BudgetFlags,
     trace: Annotated[
-        Path | None, typer.Option("--trace", metavar="FILE", help="Write the trajectories there, as JSON lines.")
+        Path | None, typer.Option(metavar="FILE", help="Write the trajectories there, as JSON lines.")
     ] = None,
     watch: arguments.Watch = False,
 ) -> int:
@@ -76,7 +76,7 @@ def ask(
         if out.as_json and trace == arguments.STANDARD:
             raise UsageError("the trace and the JSON cannot both be standard output: --trace FILE, or --trajectories")
         traces.check_writable(trace)
-    flags = {"agents": agents, "max_steps": max_steps}
+    flags, filters = {"agents": agents, "max_steps": max_steps}, {"node_types": types or (), "where": where or ()}
     configured = model.settings(options={**pairs_of(set_options or ()), **_given(flags)})
 
     def answer() -> tuple[Graph, Result]:
@@ -84,23 +84,15 @@ def ask(
         graph = arguments.open_place(directory, out)
         retriever = Retriever(graph, method, budget=budget.limits(configured), settings=configured)
         shows_words = sys.stdout.isatty() and not out.form and trace != arguments.STANDARD
-        start = partial(
-            retriever.stream,
-            question,
-            _HITS if k is None else k,
-            node_types=types or (),
-            where=where or (),
-            reading=reading,
-            offset=offset,
-            has_answer=not no_answer,
-            hears_parts=shows_words,
-        )
+        hits = _HITS if k is None else k
+        start = partial(retriever.stream, question, hits, reading=reading, offset=offset, hears_parts=shows_words)
+        start = partial(start, has_answer=not no_answer, **filters)
         result, words = _listen(out, retriever, start, trace=trace)
         if out.form:
             out.show(
                 result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}),
                 "",
-                lambda: answering.result_rows(retriever, result, k, node_types=types or (), where=where or ()),
+                lambda: answering.result_rows(retriever, result, k, **filters),
             )
         if trace == arguments.STANDARD:
             _write_trace(out, result, trace)

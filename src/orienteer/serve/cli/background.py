@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import ValidationError
 
@@ -52,22 +52,23 @@ def start_vectors(graph: Graph, configured: Settings) -> str | None:
     if count > MOST_TEXTS:
         return f"vectors of {count:,} passages would take about {takes}: orienteer embed {graph.path} makes them"
     try:
-        start = VectorsProcess(graph.path, configured.cache / "locks").start(graph.arrays.manifest.generation)
+        process = VectorsProcess(graph.path, configured.cache / "locks")
+        outcome, began = process.start(graph.arrays.manifest.generation)
     except OSError as error:
         return f"vectors are not made in the background ({error}): orienteer embed {graph.path} makes them"
-    if start.is_new:
+    if outcome == "new":
         return (
             f"{so_far}vectors of {counted(count, 'passage')} are made in the background, about {takes} "
             "(ORIENTEER_VECTORS=off leaves them out)"
         )
-    if start.is_stopped:
+    if outcome == "stopped":
         return f"{so_far}the making of vectors was stopped: orienteer embed {graph.path} makes them"
-    if start.began is None:
+    if outcome == "failed":
         return f"vectors could not be made: orienteer embed {graph.path} says why"
-    if start.is_other:
+    if outcome == "other":
         other = running_note(configured.cache) or "those of another folder"
         return f"{so_far}vectors are made later: {other}"
-    left = format_duration(count / TEXTS_A_SECOND - (time.time() - start.began))
+    left = format_duration(count / TEXTS_A_SECOND - (time.time() - began))
     return f"{so_far}vectors are being made, about {left} left (orienteer cache stop ends it)"
 
 
@@ -102,18 +103,6 @@ def _lacking(graph: Graph) -> tuple[int, bool]:
     return sum(number for name, number in graph.schema.node_types.items() if name in PASSAGES), False
 
 
-class _Start(NamedTuple):
-    """The outcome of starting a process."""
-
-    is_new: bool
-    began: float | None = None
-    """The start of the running process, in seconds since the epoch; None if none runs."""
-    is_other: bool = False
-    """Whether it builds those of another graph or generation."""
-    is_stopped: bool = False
-    """Whether a person stopped it."""
-
-
 class VectorsProcess:
     """The process that builds vectors, of one graph at a time. It holds a lock, which ends with it."""
 
@@ -121,8 +110,11 @@ class VectorsProcess:
         """`graph` is that whose vectors `start` makes."""
         self._graph, self._file = graph, locks / "vectors"
 
-    def start(self, generation: str) -> _Start:
-        """Start it, unless one runs, or has failed for this generation too often. Raises `OSError`."""
+    def start(self, generation: str) -> tuple[Literal["new", "running", "other", "stopped", "failed"], float]:
+        """Start it, unless one runs, perhaps of an `other` graph, was stopped, or has failed too often.
+
+        Return the outcome, and when that which runs began. Raises `OSError`.
+        """
         # Only POSIX has such locks: `start_vectors` checks.
         import fcntl
 
@@ -132,19 +124,19 @@ class VectorsProcess:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                return _Start(is_new=False, began=state.began, is_other=state.generation != generation)
+                return "running" if state.generation == generation else "other", state.began
             if generation in state.stopped:
-                return _Start(is_new=False, is_stopped=True)
+                return "stopped", 0.0
             tries = {**state.tries, generation: state.tries.get(generation, 0) + 1}
             if tries[generation] > _TRIES:
-                return _Start(is_new=False)
+                return "failed", 0.0
             tries = dict(list(tries.items())[-_REMEMBERED:])
             state = _State(
                 generation=generation, began=time.time(), tries=tries, graph=str(self._graph), stopped=state.stopped
             )
             self._keep(lock, state)  # before the process: a try counts whatever becomes of it
             self._keep(lock, state.model_copy(update={"process": self._spawn(lock)}))
-            return _Start(is_new=True)
+            return "new", state.began
         finally:
             os.close(lock)
 
@@ -196,10 +188,7 @@ class VectorsProcess:
         return None
 
     def _spawn(self, lock: int) -> int:
-        """Start it apart from this process and return its id; it keeps the lock open.
-
-        Nothing is imported from the working directory.
-        """
+        """Start it with the lock, apart from this process; nothing is imported from here. Return its id."""
         from orienteer.sandbox.workers import PYTHON
 
         command = [sys.executable, *PYTHON, "-m", "orienteer", "embed", str(self._graph), "--embedder", "minilm", "-q"]

@@ -236,22 +236,9 @@ def embed(
             )
     about = report.about
     if out.as_json:
-        out.json(
-            {
-                "embedder": about.embedder,
-                "dimension": about.dimension,
-                "nodes": about.nodes,
-                "vectors": about.vectors,
-                "parts": about.is_parts,
-                "recall": about.recall,
-                "exact": about.is_exact,
-                "embedded": report.embedded,
-                "cached": report.cached,
-                "cut": report.cut,
-                "seconds": report.seconds,
-                "usage": report.usage,
-            }
-        )
+        facts = {name: getattr(about, name) for name in ("embedder", "dimension", "nodes", "vectors", "recall")}
+        facts |= {name: getattr(report, name) for name in ("embedded", "cached", "cut", "seconds", "usage")}
+        out.json({**facts, "parts": about.is_parts, "exact": about.is_exact})
         return
     usage = report.usage
     out.print(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -120,18 +121,8 @@ def neighbors(
     from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
-    page = pages.neighbors(
-        graph,
-        node,
-        query,
-        node_types=types,
-        edge_types=edges,
-        direction=direction,
-        where=where,
-        k=k,
-        offset=offset,
-        mode=mode,
-    )
+    filters = {"node_types": types, "edge_types": edges, "direction": direction, "where": where}
+    page = pages.neighbors(graph, node, query, k=k, offset=offset, mode=mode, **filters)
     _show(out, page, lambda: answering.print_neighbors(out, graph, page), lambda: answering.hit_rows(graph, page.hits))
     if page.hits and page.more and not out.as_json:
         out.note(f"{page.more:,} more: --offset {offset + len(page.hits)}")
@@ -208,15 +199,13 @@ def cypher(
         list[str] | None,
         typer.Option("--param", metavar="NAME=VALUE", help="A value for $NAME, as JSON or plain text. Repeatable."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Maximum number of rows.")] = 100,
+    limit: Annotated[int, typer.Option(metavar="N", min=0, help="Maximum number of rows.")] = 100,
     label: Annotated[
         str | None,
         typer.Option("--view", metavar="LABEL", help="Name ids and types as GraphScout's graphs do, with this label."),
     ] = None,
-    seconds: Annotated[
-        float, typer.Option("--seconds", metavar="S", help="Stop the query after this many seconds.")
-    ] = 10.0,
-    proofs: Annotated[int, typer.Option("--proofs", metavar="N", min=0, help="Say what the first N rows rest on.")] = 0,
+    seconds: Annotated[float, typer.Option(metavar="S", help="Stop the query after this many seconds.")] = 10.0,
+    proofs: Annotated[int, typer.Option(metavar="N", min=0, help="Say what the first N rows rest on.")] = 0,
 ) -> None:
     """Query a graph in Cypher, read-only."""
     from orienteer.cypher.names import View
@@ -268,25 +257,14 @@ def list_nodes(
     from orienteer.serve.views import pages
     from orienteer.serve.views.records import Grouping
 
-    page = pages.list_nodes(
-        open_graph(directory, out),
-        node_types=types,
-        where=where,
-        sort=sort,
-        descending=descending,
-        group_by=group_by,
-        k=0 if count and group_by is None else k,
-        offset=offset,
-    )
-    if count and group_by is None:
+    counts = count and group_by is None
+    order = {"sort": sort, "descending": descending, "group_by": group_by, "k": 0 if counts else k, "offset": offset}
+    page = pages.list_nodes(open_graph(directory, out), node_types=types, where=where, **order)
+    if counts:
         out.show(page.printed(), str(page.total), lambda: (("count",), [(page.total,)]))
         return int(not page.total)
-    _show(
-        out,
-        page,
-        lambda: answering.print_listing(out, page, str(group_by or sort or "")),
-        lambda: answering.listing_rows(page, str(group_by)),
-    )
+    printed = partial(answering.print_listing, out, page, str(group_by or sort or ""))
+    _show(out, page, printed, lambda: answering.listing_rows(page, str(group_by)))
     listed = page.groups if isinstance(page, Grouping) else page.hits
     is_missing_listed = isinstance(page, Grouping) and any(group.value is None for group in page.groups)
     if page.missing and not is_missing_listed:

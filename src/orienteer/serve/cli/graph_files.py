@@ -49,27 +49,22 @@ class TableFlags:
     strict: Annotated[bool, typer.Option("--strict", help="Fail if any row would be dropped or merged.")] = False
     nodes: Annotated[
         list[str] | None,
-        typer.Option(
-            "--nodes", metavar="F", help="A table of nodes, alone or as F:id=COL,name=COL,type=NAME. Repeatable."
-        ),
+        typer.Option(metavar="F", help="A table of nodes, alone or as F:id=COL,name=COL,type=NAME. Repeatable."),
     ] = None
     edges: Annotated[
         list[str] | None,
         typer.Option(
-            "--edges",
             metavar="F",
             help="A table of edges, alone or as F:source=COL,target=COL,type=NAME[:undirected]. Repeatable.",
         ),
     ] = None
     mapping: Annotated[
         Path | None,
-        typer.Option("--mapping", metavar="FILE", help="How each table is read: validate --write-mapping drafts it."),
+        typer.Option(metavar="FILE", help="How each table is read: validate --write-mapping drafts it."),
     ] = None
     partial: Annotated[
         list[str] | None,
-        typer.Option(
-            "--partial", metavar="TYPE", help="Mark a type as incomplete: its counts are lower bounds. Repeatable."
-        ),
+        typer.Option(metavar="TYPE", help="Mark a type as incomplete: its counts are lower bounds. Repeatable."),
     ] = None
     columns: Annotated[
         list[str] | None,
@@ -80,17 +75,15 @@ class TableFlags:
         ),
     ] = None
     labels: Annotated[
-        Path | None, typer.Option("--labels", metavar="F", help="A table of codes with their labels and synonyms.")
+        Path | None, typer.Option(metavar="F", help="A table of codes with their labels and synonyms.")
     ] = None
     private: Annotated[
         list[str] | None,
-        typer.Option("--private", metavar="COL", help="A column to leave out of the graph. Repeatable."),
+        typer.Option(metavar="COL", help="A column to leave out of the graph. Repeatable."),
     ] = None
     explode: Annotated[
         list[str] | None,
-        typer.Option(
-            "--explode", metavar="COL=EDGE_TYPE", help="Turn the members of a list column into nodes and edges."
-        ),
+        typer.Option(metavar="COL=EDGE_TYPE", help="Turn the members of a list column into nodes and edges."),
     ] = None
     text_from: Annotated[
         str, typer.Option(metavar="COL,...", help="The columns that are the text of nodes, by which search ranks them.")
@@ -101,7 +94,7 @@ class TableFlags:
     ] = None
     language: Annotated[
         str,
-        typer.Option("--language", metavar="L", help="The preferred language of names and texts in RDF: en, de, ..."),
+        typer.Option(metavar="L", help="The preferred language of names and texts in RDF: en, de, ..."),
     ] = "en"
     split: Split = None
 
@@ -147,7 +140,6 @@ def import_(
     changed_by: Annotated[
         str,
         typer.Option(
-            "--changed-by",
             metavar="PROPERTY",
             help="With --update of a database: a property that rises whenever a node or an edge changes.",
         ),
@@ -219,7 +211,7 @@ def validate(
     sources: Sources = None,
     write_mapping: Annotated[
         Path | None,
-        typer.Option("--write-mapping", metavar="FILE", help="Write how each table is read, to change and import."),
+        typer.Option(metavar="FILE", help="Write how each table is read, to change and import."),
     ] = None,
     *,
     tables: TableFlags,

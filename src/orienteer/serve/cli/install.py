@@ -34,7 +34,7 @@ def install(
     *,
     agent: Annotated[
         list[str] | None,
-        typer.Option("--agent", metavar="NAME", help="An agent, all, or those detected (the default). Repeatable."),
+        typer.Option(metavar="NAME", help="An agent, all, or those detected (the default). Repeatable."),
     ] = None,
     project: Project = False,
     write: Write = False,
@@ -84,7 +84,7 @@ def uninstall(
     *,
     agent: Annotated[
         list[str] | None,
-        typer.Option("--agent", metavar="NAME", help="An agent, those detected, or all (the default). Repeatable."),
+        typer.Option(metavar="NAME", help="An agent, those detected, or all (the default). Repeatable."),
     ] = None,
     project: Project = False,
     write: Write = False,

@@ -130,10 +130,7 @@ class Output:
         self._is_within_line, self._last = True, time.monotonic()
 
     def table(self, rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), cuts_last: bool = False) -> None:
-        """Print columns: fitted to the width of a terminal; elsewhere plain, one line a row, never cut.
-
-        With `cuts_last` the last column has what two lines of a terminal have left.
-        """
+        """Print columns, fitted to a terminal, the last one with `cuts_last` to two lines; else a line a row, whole."""
         rows = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
         if sys.stdout.isatty():
             self._rich_table(rows, header, cuts_last=cuts_last)

@@ -314,10 +314,7 @@ logger = logging.getLogger(__name__)
 
 
 def follow(published: RemoteGraph | None, name: str, *, cache: Path, after: Callable[[float], None]) -> None:
-    """Keep the copy of a graph at an address up to date in a thread, as long as the process runs.
-
-    `after` waits for the first copy, at most the given seconds.
-    """
+    """Keep the copy of a graph at an address up to date in a thread; `after` waits for the first copy."""
 
     if published is None:
         return

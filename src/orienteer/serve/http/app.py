@@ -32,7 +32,7 @@ from orienteer.records import Result, Usage
 from orienteer.serve.door import raise_failure, served_method
 from orienteer.serve.graphs import Generation, ServedGraph
 from orienteer.serve.http import bodies, questions
-from orienteer.serve.http.description import description_of, docs_page, operation_id, text_for_models
+from orienteer.serve.http.description import PROBLEMS, description_of, docs_page, operation_id, text_for_models
 from orienteer.serve.http.guard import ASKED, Guard, Problem, Rules, accepts_gzip, problem_of
 from orienteer.serve.http.look_ups import LOOK_UPS, choice_routes, graph_routes, look_up_routes, served_view, takes
 from orienteer.serve.http.site import CONTENT_TYPE, Site
@@ -74,6 +74,7 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
         redirect_slashes=False,
         generate_unique_id_function=operation_id,
         telemetry=_QUIET,
+        responses=PROBLEMS,
     )
     _handle_errors(app, site)
     plain: list[Route] = []
@@ -116,7 +117,7 @@ def _add_upkeep(app: FastAPI, site: Site) -> None:
 
     if site.has_metrics:
 
-        @app.get("/metrics", tags=["upkeep"], response_class=PlainTextResponse)
+        @app.get("/metrics", tags=["upkeep"], response_class=Response, responses={200: {"content": {"text/plain": {}}}})
         async def metrics() -> Response:
             """Return counters in the format of Prometheus."""
             return Response(site.metrics.text(), media_type=CONTENT_TYPE)

@@ -79,7 +79,7 @@ class RankedBody(Body):
 
 
 class SearchBody(RankedBody):
-    """As `orienteer search`."""
+    """Rank the nodes that best match some words."""
 
     model_config = example(query="borrow checker", k=3)
 
@@ -90,7 +90,7 @@ class SearchBody(RankedBody):
 
 
 class NeighborsBody(Body):
-    """As `orienteer neighbors`."""
+    """List the neighbours of a node with the edges that lead to them, counted by kind."""
 
     model_config = example(node="Rust", node_types=["language"], k=3)
 
@@ -106,7 +106,7 @@ class NeighborsBody(Body):
 
 
 class IntersectBody(Body):
-    """As `orienteer intersect`."""
+    """List the nodes connected to all of several nodes, or to most of them, with the edges."""
 
     model_config = example(nodes=["Rust", "Swift"], node_types=["language"])
 
@@ -116,7 +116,7 @@ class IntersectBody(Body):
 
 
 class PathsBody(Body):
-    """As `orienteer paths`."""
+    """List the shortest paths between two nodes, whatever the direction of the edges."""
 
     model_config = example(a="Rust", b="Python", k=2)
 
@@ -127,7 +127,7 @@ class PathsBody(Body):
 
 
 class ListBody(Body):
-    """As `orienteer list`; with `group_by` the reply has groups in place of hits."""
+    """List nodes by type and property, without words; with `group_by` the values of a field."""
 
     model_config = example(node_types=["language"], where=["year >= 2000"], sort="year", k=3)
 
@@ -141,7 +141,7 @@ class ListBody(Body):
 
 
 class SubgraphBody(Body):
-    """The nodes of a picture, and the number of their neighbours to add."""
+    """Return some nodes, with the most joined of their neighbours, and all edges among them, for a picture."""
 
     model_config = example(nodes=["Rust"], around=10)
 
@@ -150,7 +150,7 @@ class SubgraphBody(Body):
 
 
 class FacetsBody(Body):
-    """The question, or its reading line, whose answers are counted."""
+    """Count all nodes that meet a question by type, by the values of their properties, and by their neighbours."""
 
     model_config = example(reading='language that <-influenced_by- "Rust"')
 
@@ -161,7 +161,7 @@ class FacetsBody(Body):
 
 
 class AnswersBody(FacetsBody):
-    """The question, or its reading line, whose answers make the table; or `nodes`, the ids of its rows.
+    """List all nodes that meet a question, or have the ids `nodes`, as a table, sorted by any column.
 
     With `format`, or `accept: text/csv`, the reply is the whole table as a file, without `offset` and `k`.
     """
@@ -201,6 +201,11 @@ class AskBody(RankedBody):
     no_answer: Yes = False
     trajectories: Yes = False
     history: Annotated[tuple[PreviousTurn, ...], Field(max_length=MOST_HISTORY)] = ()
+
+    @property
+    def filters(self) -> dict[str, Any]:  # Any: the options of `Retriever.check`
+        """What the hits are to be."""
+        return self.model_dump(include={"node_types", "where", "reading", "offset"})
 
     @property
     def before(self) -> tuple[Turn, ...]:
@@ -419,11 +424,7 @@ def question_of(messages: Sequence[ChatMessage]) -> str:
 
 
 def chore_reply(body: ChatBody, *, is_marked: bool = False) -> str | None:
-    """Return the reply to a client's own request, made without a model; None if a person asks.
-
-    A title is the first question; there are no tags and no follow-up questions. `is_marked` says that a header marks
-    the request as the client's own.
-    """
+    """Return the reply to a client's own request, such as the first question for a title; None if a person asks."""
     asked = next((turn.words for turn in reversed(body.messages) if turn.role == "user"), "").strip()
     if (quoted := _SAID_FIRST.search(asked)) is not None:
         first = quoted[1].removesuffix("</user>")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
+from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse, Response
 
 from orienteer.display import clean
@@ -23,36 +24,34 @@ from orienteer.text.sentences import one_line
 _STREAMED = {"ask": "text/event-stream", "create_chat_completion": "text/event-stream", "answers": "text/csv"}
 # Names of operations that their paths do not give.
 _NAMES = {"/api/list": "list_nodes", "/v1/chat/completions": "create_chat_completion"}
-_PROBLEM: dict[str, Any] = {  # Any: a JSON schema
-    "title": "Problem",
-    "description": "What went wrong. Routes of /v1 add `type`, `param` and `code`, as OpenAI has them.",
-    "type": "object",
-    "required": ["error"],
-    "properties": {
-        "error": {
-            "type": "object",
-            "required": ["message", "status", "value"],
-            "properties": {
-                "message": {"type": "string", "description": "What is wrong, and what to do, in a sentence"},
-                "status": {"type": "integer", "description": "That of HTTP"},
-                "value": {"description": "The value that is wrong, if there is one"},
-                "near": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "description": "Names near it, if there are any",
-                },
-            },
-        }
-    },
-}
-_PROBLEMS = {
+
+
+class _Fault(BaseModel):
+    message: Annotated[str, Field(description="What is wrong, and what to do, in a sentence")]
+    status: Annotated[int, Field(description="That of HTTP")]
+    value: Annotated[Any, Field(description="The value that is wrong, if there is one")]  # Any: JSON
+    near: Annotated[list[str], Field(description="Names near it, if there are any")] = []
+
+
+class Problem(BaseModel):
+    """What went wrong. Routes of /v1 add `type`, `param` and `code`, as OpenAI has them."""
+
+    error: _Fault
+
+
+_REASONS = {
     400: "The request is wrong: an unknown type, an empty question, something that cannot be done",
     403: "A page of another site asks, or the server was not started to do this",
     404: "There is no such graph or node",
     413: "The body is too large",
     422: "A field is missing, unknown or of another shape",
     503: "No place is free, or the graph is still being made: come again after `retry-after` seconds",
+    "default": "Anything else that went wrong",
 }
+PROBLEMS: dict[int | str, dict[str, Any]] = {  # Any: as FastAPI takes them
+    status: {"model": Problem, "description": why} for status, why in _REASONS.items()
+}
+"""The replies to errors, which every route has."""
 
 
 def operation_id(route: APIRoute) -> str:
@@ -73,15 +72,10 @@ def description_of(app: FastAPI) -> dict[str, Any]:  # Any: JSON
         servers=[{"url": "/", "description": "This server"}],
     )
     schemas = described["components"]["schemas"]
-    for fastapis in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(fastapis, None)
-    schemas["Problem"] = _PROBLEM
     for operations in described["paths"].values():
         for operation in operations.values():
             operation["summary"] = operation["operationId"].replace("_", " ").capitalize()
             replies = operation["responses"]
-            replies |= {str(status): _problem(why) for status, why in _PROBLEMS.items()}
-            replies["default"] = _problem("Anything else that went wrong")
             if (other := _STREAMED.get(operation["operationId"])) is not None:
                 replies["200"]["content"][other] = {"schema": {"type": "string"}}
             for content in operation.get("requestBody", {}).get("content", {}).values():
@@ -116,18 +110,13 @@ def text_for_models(graphs: Iterable[ServedView], *, has_mcp: bool) -> str:
     return "\n".join((*lines, ""))
 
 
-def _problem(why: str) -> dict[str, Any]:  # Any: JSON
-    schema = {"$ref": "#/components/schemas/Problem"}
-    return {"description": why, "content": {"application/json": {"schema": schema}}}
-
-
 # `/docs`: the OpenAPI description as a page of ours, which loads nothing and runs no script.
 
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
-class Field(NamedTuple):
+class OperationField(NamedTuple):
     """A field of a body, or a parameter."""
 
     name: str
@@ -142,7 +131,7 @@ class Operation(NamedTuple):
     method: str
     path: str
     about: str
-    fields: tuple[Field, ...]
+    fields: tuple[OperationField, ...]
 
 
 def docs_page(schema: Mapping[str, Any]) -> Response:  # Any: JSON
@@ -168,7 +157,7 @@ def _operations(schema: Mapping[str, Any]) -> Iterator[Operation]:  # Any: JSON
             fields = [(each["name"], each["schema"], each["required"]) for each in operation.get("parameters", ())]
             fields += [(name, each, name in needed) for name, each in body.get("properties", {}).items()]
             listed = (
-                Field(name, in_words(about), "needed" if is_needed else repr(about.get("default")))
+                OperationField(name, in_words(about), "needed" if is_needed else repr(about.get("default")))
                 for name, about, is_needed in fields
             )
             yield Operation(method.upper(), path, operation.get("description", ""), tuple(listed))

@@ -1,7 +1,4 @@
-"""The guard of every route: hosts, origins, keys, reply headers, the log, and the number of requests at once.
-
-It is plain ASGI around everything else, so that `/mcp` and unknown paths pass here too.
-"""
+"""The guard of every route, around all of them: hosts, origins, keys, headers, the log, and how many come at once."""
 
 from __future__ import annotations
 
@@ -97,11 +94,7 @@ class Rules:
 def rules(
     host: str, *, keys: Sequence[str], allowed_hosts: Sequence[str], origins: Sequence[str], open_paths: Collection[str]
 ) -> Rules:
-    """Return the rules of a server that listens at a host.
-
-    Raises `UsageError` for any host but this machine without a key, `BadOption` for a key that is too short and for an
-    invalid host or origin.
-    """
+    """Return the rules of a server at a host. Raises `UsageError` for one that needs a key, and `BadOption`."""
     for key in keys:
         if len(key) < LEAST_KEY:
             raise BadOption(f"a key in {KEYS} has {len(key)} characters: it must have {LEAST_KEY} or more")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
+from inspect import getdoc
 from itertools import chain
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -99,21 +100,20 @@ def look_up_routes(site: Site) -> APIRouter:
             _answering(site, look_up),
             methods=["POST"],
             response_model=look_up.record,
-            description=look_up.about,
+            description=getdoc(look_up.body),
             openapi_extra=takes(look_up.body),
         )
     return router
 
 
 class LookUp(NamedTuple):
-    """A route that reads a graph: its body, its record, and the function that makes that."""
+    """A route that reads a graph: its body, which says what it does, its record, and the function that makes that."""
 
     path: str
     body: type[bodies.Body]
     record: Any  # Any: a record, or several that it may be
     view: Callable[..., BaseModel]
     """Takes a graph and the fields of the body."""
-    about: str
     is_large: bool = False
     """Whether its work grows with the nodes that a request names, or with the number of paths between them."""
 
@@ -180,61 +180,14 @@ async def _read(
 
 
 LOOK_UPS = (
-    LookUp("/search", bodies.SearchBody, Result, pages.search, "Rank the nodes that best match some words."),
-    LookUp(
-        "/neighbors",
-        bodies.NeighborsBody,
-        records.NeighborsPage,
-        pages.neighbors,
-        "List the neighbours of a node with the edges that lead to them, counted by kind.",
-    ),
-    LookUp(
-        "/intersect",
-        bodies.IntersectBody,
-        records.IntersectPage,
-        pages.intersect,
-        "List the nodes connected to all of several nodes, or to most of them, with the edges.",
-        is_large=True,
-    ),
-    LookUp(
-        "/paths",
-        bodies.PathsBody,
-        records.PathsPage,
-        pages.paths,
-        "List the shortest paths between two nodes, whatever the direction of the edges.",
-        is_large=True,
-    ),
-    LookUp(
-        "/list",
-        bodies.ListBody,
-        records.Listing | records.Grouping,
-        pages.list_nodes,
-        "List nodes by type and property, without words; with `group_by` the values of a field.",
-    ),
-    LookUp(
-        "/subgraph",
-        bodies.SubgraphBody,
-        records.Subgraph,
-        pages.subgraph,
-        "Return some nodes and all edges among them, for a picture.",
-        is_large=True,
-    ),
-    LookUp(
-        "/facets",
-        bodies.FacetsBody,
-        records.Facets,
-        answers.facets,
-        "Count all nodes that meet a question by type, by the values of their properties, and by their neighbours.",
-        is_large=True,
-    ),
-    LookUp(
-        "/answers",
-        bodies.AnswersBody,
-        records.Answers,
-        answers.answers,
-        "List all nodes that meet a question as a table, sorted by any column; or send all of it as CSV or JSON.",
-        is_large=True,
-    ),
+    LookUp("/search", bodies.SearchBody, Result, pages.search),
+    LookUp("/neighbors", bodies.NeighborsBody, records.NeighborsPage, pages.neighbors),
+    LookUp("/intersect", bodies.IntersectBody, records.IntersectPage, pages.intersect, is_large=True),
+    LookUp("/paths", bodies.PathsBody, records.PathsPage, pages.paths, is_large=True),
+    LookUp("/list", bodies.ListBody, records.Listing | records.Grouping, pages.list_nodes),
+    LookUp("/subgraph", bodies.SubgraphBody, records.Subgraph, pages.subgraph, is_large=True),
+    LookUp("/facets", bodies.FacetsBody, records.Facets, answers.facets, is_large=True),
+    LookUp("/answers", bodies.AnswersBody, records.Answers, answers.answers, is_large=True),
 )
 
 
@@ -274,7 +227,14 @@ def graph_routes(site: Site) -> APIRouter:
 
         return await _read(site, request, graph, view)
 
-    _add_overview(router, site)
+    @router.get("/overview", response_model=Overview)
+    async def overview(request: Request, graph: GraphName = None, examples: bool = True) -> Response:
+        """Say what a graph is about, with questions that are proved to have an answer; quickly without `examples`."""
+
+        def view(generation: Generation) -> BaseModel:
+            return overview_of(generation.graph, has_examples=examples and not generation.is_part)
+
+        return await _read(site, request, graph, view, is_large=examples)
 
     @router.get("/node", response_model=records.NodePage)
     async def node(request: Request, node: NodeId, graph: GraphName = None) -> Response:
@@ -293,11 +253,8 @@ def _document_routes(site: Site) -> APIRouter:
         request: Request, node: NodeId, graph: GraphName = None, k: Parts = documents.PARTS, offset: Offset = None
     ) -> Response:
         """Return the document of a node around its place. Its words are those of the graph."""
-
-        def view(generation: Generation) -> BaseModel:
-            return documents.document(generation.graph, node, k=k, offset=offset)
-
-        return await _read(site, request, graph, view)
+        view = partial(documents.document, node=node, k=k, offset=offset)
+        return await _read(site, request, graph, lambda generation: view(generation.graph))
 
     @router.get("/page", response_class=Response, responses={200: {"content": {"image/png": {}}}})
     async def page(
@@ -322,17 +279,6 @@ def _document_routes(site: Site) -> APIRouter:
         return await while_there(request.receive, drawing)
 
     return router
-
-
-def _add_overview(router: APIRouter, site: Site) -> None:
-    @router.get("/overview", response_model=Overview)
-    async def overview(request: Request, graph: GraphName = None, examples: bool = True) -> Response:
-        """Say what a graph is about, with questions that are proved to have an answer; quickly without `examples`."""
-
-        def view(generation: Generation) -> BaseModel:
-            return overview_of(generation.graph, has_examples=examples and not generation.is_part)
-
-        return await _read(site, request, graph, view, is_large=examples)
 
 
 def choice_routes(site: Site) -> APIRouter:

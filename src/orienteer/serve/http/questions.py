@@ -93,11 +93,7 @@ async def with_pings(question: Question) -> AsyncGenerator[Event | None, None]:
 
 
 class Question:
-    """A question that runs in its own thread and holds a slot until that thread has ended.
-
-    Closing it stops it at its next call of the model. The slot is kept until then: a client that asks and leaves, again
-    and again, cannot have more calls running than there are slots.
-    """
+    """A question in a thread. Closing it stops it at its next call of the model, and only that frees its slot."""
 
     def __init__(self, site: Site, slot: Slot) -> None:
         self._site, self._slot = site, slot
@@ -123,10 +119,7 @@ class Question:
                 body.question,
                 body.most_hits,
                 listen=listen,
-                node_types=body.node_types,
-                where=body.where,
-                reading=body.reading,
-                offset=body.offset,
+                **body.filters,
                 budget=smaller_budget(self._site.answering.budget, body.budget),
                 has_answer=not body.no_answer,
                 hears_parts=hears_parts,
@@ -232,14 +225,7 @@ async def start_question(
             def reword() -> FollowUp:
                 # What the question itself would raise is raised before a model is paid.
                 with generation.explained():
-                    generation.retriever(body.method).check(
-                        body.question,
-                        body.most_hits,
-                        node_types=body.node_types,
-                        where=body.where,
-                        reading=body.reading,
-                        offset=body.offset,
-                    )
+                    generation.retriever(body.method).check(body.question, body.most_hits, **body.filters)
                 return understood_alone(body.question, before, site.answering.model, budget)
 
             follow_up = await while_there(receive, site.in_question_thread(reword))
@@ -279,10 +265,7 @@ def event(kind: str, text: str, number: int | None = None) -> bytes:
 
 
 class EventReply(Response):
-    """A reply of chunks. A client that leaves, or takes no more, ends their generator.
-
-    `closed` is called at the end in any case.
-    """
+    """A reply of chunks. A client that leaves, or takes no more, ends their generator; `closed` is always called."""
 
     media_type = "text/event-stream"
 

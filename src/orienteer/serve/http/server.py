@@ -317,10 +317,7 @@ class Forks:
     """Workers that are forks of this process."""
 
     def __init__(self, serve_one: Callable[[Callable[[], None]], None]) -> None:
-        """`serve_one` serves until a signal ends its process, and calls its argument once it does.
-
-        Raises `BadOption` if processes cannot be forked.
-        """
+        """`serve_one` serves until a signal, and calls its argument once it does. Raises `BadOption`."""
         if not hasattr(os, "fork"):
             raise BadOption("--workers needs a system that can fork: start several servers, at ports of their own")
         self._serve_one = serve_one

@@ -60,6 +60,14 @@ class Places:
         return path if path.is_absolute() else None
 
 
+def _command_entry(words: Sequence[str]) -> Entry:
+    return {"command": words[0], "args": list(words[1:])}
+
+
+def _stdio_entry(words: Sequence[str]) -> Entry:
+    return {"type": "stdio", **_command_entry(words)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """An agent, and how an MCP server is registered with it. Paths are read by `Places.path`."""
@@ -74,7 +82,7 @@ class Agent:
     """Files and folders that exist if the agent is in use; by default the folder of its file."""
     container: str = "mcpServers"
     """The key of the table of servers."""
-    entry: Callable[[Sequence[str]], Entry]
+    entry: Callable[[Sequence[str]], Entry] = _command_entry
     """Returns a server's entry for the words of its command."""
     form: Literal["jsonc", "toml", "yaml"] = "jsonc"
     is_a_list: bool = False
@@ -100,14 +108,6 @@ class Agent:
         return tuple(map(places.path, self.files))
 
 
-def _command_entry(words: Sequence[str]) -> Entry:
-    return {"command": words[0], "args": list(words[1:])}
-
-
-def _stdio_entry(words: Sequence[str]) -> Entry:
-    return {"type": "stdio", **_command_entry(words)}
-
-
 AGENTS = (
     Agent(
         name="claude-code",
@@ -122,7 +122,6 @@ AGENTS = (
         name="claude-desktop",
         title="Claude Desktop",
         files=("$application/Claude/claude_desktop_config.json",),
-        entry=_command_entry,
         needs_whole_path=True,
         then="restart Claude Desktop",
     ),
@@ -142,7 +141,6 @@ AGENTS = (
         title="Cursor",
         files=("~/.cursor/mcp.json",),
         project_files=(".cursor/mcp.json",),
-        entry=_command_entry,
     ),
     Agent(
         name="vscode",
@@ -168,9 +166,9 @@ AGENTS = (
         then_in_project="Gemini CLI reads it once you trust the folder",
         entry=lambda words: {**_command_entry(words), "timeout": 120_000, "trust": False},  # milliseconds
     ),
-    Agent(name="antigravity", title="Antigravity", files=("~/.gemini/config/mcp_config.json",), entry=_command_entry),
-    Agent(name="windsurf", title="Windsurf", files=("~/.codeium/windsurf/mcp_config.json",), entry=_command_entry),
-    Agent(name="zed", title="Zed", files=("$zed/settings.json",), container="context_servers", entry=_command_entry),
+    Agent(name="antigravity", title="Antigravity", files=("~/.gemini/config/mcp_config.json",)),
+    Agent(name="windsurf", title="Windsurf", files=("~/.codeium/windsurf/mcp_config.json",)),
+    Agent(name="zed", title="Zed", files=("$zed/settings.json",), container="context_servers"),
     Agent(
         name="opencode",
         title="opencode",
@@ -184,14 +182,12 @@ AGENTS = (
         title="Cline",
         files=("~/.cline/data/settings/cline_mcp_settings.json",),
         signs=("~/.cline",),
-        entry=_command_entry,
     ),
     Agent(
         name="continue",
         title="Continue",
         project_files=(".continue/mcpServers",),
         signs=("~/.continue",),
-        entry=_command_entry,
         form="yaml",
         is_a_list=True,
         where="~/.continue/config.yaml",
@@ -205,11 +201,10 @@ AGENTS = (
         form="yaml",
         where="its config.yaml, which `goose info` finds",
     ),
-    Agent(name="junie", title="Junie", files=("~/.junie/mcp/mcp.json",), signs=("~/.junie",), entry=_command_entry),
+    Agent(name="junie", title="Junie", files=("~/.junie/mcp/mcp.json",), signs=("~/.junie",)),
     Agent(
         name="jetbrains",
         title="AI Assistant of JetBrains",
-        entry=_command_entry,
         needs_whole_path=True,
         where="Settings, Tools, AI Assistant, Model Context Protocol",
     ),

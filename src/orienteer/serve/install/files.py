@@ -72,10 +72,7 @@ def newline_of(text: str) -> str:
 
 
 def append_block(text: str, block: str) -> str:
-    """Append lines after an empty one, so that `cut_block` gives the same text back.
-
-    `block` has line feeds between its lines and none at its end.
-    """
+    """Append lines, the last one without an end, after an empty one: `cut_block` gives the same text back."""
     newline = newline_of(text)
     block = block.replace("\n", newline)
     if text and not text.endswith("\n"):

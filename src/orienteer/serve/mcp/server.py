@@ -64,10 +64,7 @@ def server(
     events_of: tools.EventsOf = tools.own_events,
     run_in: RunIn = own_thread,
 ) -> Server[Any]:
-    """Return a server over these graphs, for standard streams, HTTP, or a client in this process.
-
-    `events_of` answers questions; `run_in` runs look-ups and Cypher in threads.
-    """
+    """Return a server over these graphs; `events_of` answers questions, `run_in` runs all else in threads."""
     handlers = _Handlers(graphs, offers_cypher=offers_cypher, events_of=events_of, run_in=run_in)
     names = graphs.names
     which = f"the graph {names[0]!r}" if len(names) == 1 else f"the graphs {', '.join(names)}"
@@ -178,13 +175,7 @@ class _Handlers:
     async def _ask(self, context: _Context, called: tools.Checked) -> types.CallToolResult:
         generation = await asyncio.to_thread(self._current, called.graph)
         arguments: dict[str, Any] = called.arguments  # Any: they have been checked
-        asked = tools.AskArguments(
-            arguments["question"],
-            arguments.get("k", tools.ASK_K),
-            tuple(arguments.get("node_types", ())),
-            arguments.get("reading"),
-            arguments.get("offset", 0),
-        )
+        asked = tools.AskArguments(**arguments)
         steps = 0
 
         async def notify(line: str) -> None:

@@ -288,8 +288,8 @@ class AskArguments(NamedTuple):
     """The arguments of a call of `ask`."""
 
     question: str
-    k: int
-    node_types: tuple[str, ...]
+    k: int = ASK_K
+    node_types: Sequence[str] = ()
     reading: str | None = None
     offset: int = 0
 
@@ -313,11 +313,7 @@ async def own_events(generation: Generation, asked: AskArguments) -> AsyncGenera
 async def result_of(
     events: AsyncGenerator[Event, None], *, notify: Callable[[str], Awaitable[None]], paths: Sequence[Path]
 ) -> Result:
-    """Return the result of a question; `notify` sends each step to the caller, in order and without `paths`.
-
-    If the task is cancelled, the question stops: no further model call is made. Raises the errors of the question, and
-    without any hit the error of the model or of the budget.
-    """
+    """Return the result of a question; `notify` gets each step without `paths`. Cancelling stops it. Raises `Error`."""
     from orienteer.retriever import failure
 
     result: Result | None = None
@@ -389,7 +385,7 @@ def _notes(result: Result) -> Iterator[str]:
     refused = None if result.refusal is None else result.refusal.text
     for note in result.notes:
         # The instructions say that there is no model.
-        if note != result.meeting and not note.startswith(NO_MODEL) and (refused is None or refused not in note):
+        if not note.startswith(NO_MODEL) and (refused is None or refused not in note):
             yield f"note: {one_line(note, _NOTE)}"
 
 

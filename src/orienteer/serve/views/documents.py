@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import chain, groupby
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from orienteer.ingest.provenance import DocumentStamp
 
 PARTS, MOST_HEADINGS, MOST_MARKED_UP = 20, 500, 1 << 20
-"""Parts of a page by default; headings of an outline; characters of a source whose forms are read."""
+"""Parts of a page by default; headings of an outline; bytes of a source whose forms are read."""
 PICTURE_SECONDS, _KEPT = 4.0, 24
 """Processor time of a picture; pictures that are kept."""
 
@@ -126,10 +126,9 @@ def document(graph: Graph, node: str, *, k: int = PARTS, offset: int | None = No
     whole = arrays.node_at(owner)
     file = whole.properties.get("file")
     stamp = _stamp(graph, file)
-    try:
+    forms: Sequence[Form] = ()
+    with suppress(BadInput, OSError):  # it has changed or gone this moment
         forms = () if stamp is None else _forms(stamp)
-    except (BadInput, OSError):
-        forms = ()  # it has changed or gone this moment
     parts = tuple(_parts(arrays, {row: facts[row] for row in rows}, forms))
     outline = tuple(_outline(parts)) or tuple(_pages(parts))
     note = _no_pictures(file, stamp)
@@ -290,8 +289,6 @@ def _forms(stamp: DocumentStamp) -> Sequence[Form]:
         return ()
     _content(stamp)
     text = read_text(path).text
-    if len(text) > MOST_MARKED_UP:
-        return ()
     return forms_of(html_of(text) if kind == "markdown" else text)
 
 
@@ -313,15 +310,10 @@ class PagePictures:
     def __init__(self) -> None:
         self._drawing = threading.Lock()
         self._converter: Converter | None = None
-        self._kept: OrderedDict[tuple[str, int, str], PagePicture] = OrderedDict()
+        self._drawn = lru_cache(_KEPT)(self._draw)
 
     def picture(self, graph: Graph, node: str, *, page: int | None, begin: int, end: int | None) -> PagePicture:
-        """Return a page of a passage's PDF, by default its own, with the boxes of these characters of its text.
-
-        Raises `UnknownNode`, `AmbiguousNode`, `UsageError` for a passage without a picture, `BadInput`.
-        """
-        from orienteer.ingest.documents.read.converter import Converter
-
+        """Return a page of a passage's PDF with the boxes of some words. Raises `UsageError`, `BadInput`."""
         arrays = graph.arrays
         row = arrays.row(node_named(graph, node).id)
         file, own = (arrays.properties.of(row).get(name) for name in ("file", "page"))
@@ -330,15 +322,14 @@ class PagePictures:
             raise UsageError(note or f"{node} is no passage of a PDF")
         number = page or (own if isinstance(own, int) else 1)
         words = arrays.texts[row][begin:end] if number == own else ""
-        key = (stamp.sha256, number, words)
         with self._drawing:
-            if (kept := self._kept.pop(key, None)) is None:
-                self._converter = self._converter or Converter(seconds=PICTURE_SECONDS)
-                try:
-                    kept = self._converter.picture(_content(stamp), number, words)
-                except OSError as error:
-                    raise BadInput(f"{stamp.name} cannot be read: {error.strerror}") from error
-            self._kept[key] = kept
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return kept
+            return self._drawn(stamp, number, words)
+
+    def _draw(self, stamp: DocumentStamp, number: int, words: str) -> PagePicture:
+        from orienteer.ingest.documents.read.converter import Converter
+
+        self._converter = self._converter or Converter(seconds=PICTURE_SECONDS)
+        try:
+            return self._converter.picture(_content(stamp), number, words)
+        except OSError as error:
+            raise BadInput(f"{stamp.name} cannot be read: {error.strerror}") from error

@@ -7,8 +7,8 @@ cannot write, use the network or start processes. It gets each PDF as bytes. Out
 
 Its last argument is the number of the pipe that closes with its parent. It first sends {"ready"} with its restrictions,
 or {"extra"} with the extra to install. A request is several messages: the bounds, the bytes in parts, an empty message.
-The answers are {"begins"} with the number of each page, then {"title", "blocks", "notes", "heads"} or {"error"}. If
-{"draw"} stands in place of the bounds, they are {"width", "height", "pages", "boxes"} and a PNG, or {"error"}.
+The answers are {"begins"} with the number of each page, then {"title", "blocks", "notes", "heads"} or {"error"}. To
+{"draw"} in place of the bounds they are {"pages", "boxes"} and a PNG, or {"error"}.
 """
 
 from __future__ import annotations

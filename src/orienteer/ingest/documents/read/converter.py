@@ -6,8 +6,9 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from types import TracebackType
 
 from pydantic import TypeAdapter, ValidationError
@@ -113,13 +114,10 @@ class Converter:
         """Return a page of a PDF as a picture, and where some words stand in it. Raises `BadInput`, `MissingExtra`."""
         worker = self._started()
         self._page = number
-        deadline = time.monotonic() + _PATIENCE * self._page_seconds
         asked = {"number": number, "words": words, "seconds": self._page_seconds}
+        parts = (data[begin : begin + _PART] for begin in range(0, len(data), _PART))
         try:
-            worker.pipe.send_bytes(json.dumps({"draw": asked}).encode(), deadline)
-            for begin in range(0, len(data), _PART):
-                worker.pipe.send_bytes(data[begin : begin + _PART], deadline)
-            worker.pipe.send_bytes(b"", deadline)
+            deadline = self._send(worker, {"draw": asked}, parts)
             reply = _DRAWN.validate_json(worker.pipe.receive_bytes(deadline))
             png = b"" if isinstance(reply, _Refusal) else bytes(worker.pipe.receive_bytes(deadline))
         except (PipeError, DeadlinePassed) as fault:
@@ -138,20 +136,10 @@ class Converter:
     ) -> _Conversion | _Refusal:
         """Return the process's answer for a file. Raises `PipeError`, `DeadlinePassed`, or `BadInput` while sending."""
         self._page = 0
-        patience = _PATIENCE * self._page_seconds
-        bounds = {
-            "seconds": self._seconds,
-            "page_seconds": self._page_seconds,
-            "failed": list(failed.items()),
-            "until": until,
-        }
-        deadline = time.monotonic() + patience
-        worker.pipe.send_bytes(json.dumps(bounds).encode(), deadline)
-        for part in _parts(file):
-            worker.pipe.send_bytes(part, deadline)
-        worker.pipe.send_bytes(b"", deadline)
+        bounds = {"seconds": self._seconds, "page_seconds": self._page_seconds, "until": until}
+        self._send(worker, bounds | {"failed": list(failed.items())}, _parts(file))
         while True:
-            message = worker.pipe.receive_bytes(time.monotonic() + patience)
+            message = worker.pipe.receive_bytes(time.monotonic() + _PATIENCE * self._page_seconds)
             try:
                 reply = _REPLY.validate_json(message, strict=True)
             except ValidationError as error:
@@ -161,6 +149,13 @@ class Converter:
             if reply.begins <= self._page:
                 raise PipeError("it went back to an earlier page")
             self._page = reply.begins
+
+    def _send(self, worker: Worker, asked: object, parts: Iterable[bytes]) -> float:
+        """Send a request with a file; return by when it is to be answered."""
+        deadline = time.monotonic() + _PATIENCE * self._page_seconds
+        for message in chain([json.dumps(asked).encode()], parts, [b""]):
+            worker.pipe.send_bytes(message, deadline)
+        return deadline
 
     @property
     def _page_seconds(self) -> float:

@@ -1,7 +1,4 @@
-"""PDF: the text of each page from PDFium in reading order, with its tables, headings, form fields and comments.
-
-It runs in a confined process, which a page may end (`conversion_worker`).
-"""
+"""PDF: the text of each page by PDFium in reading order, and its picture; in a confined process, which it may end."""
 
 from __future__ import annotations
 
@@ -67,10 +64,7 @@ class Bounds:
 
 
 def read_pdf(data: bytes, bounds: Bounds, begin: Callable[[int], None]) -> Page:
-    """Return the text of a PDF, with notes on what was not read. `begin` receives the number of each page.
-
-    Raises `BadInput` for a file that is encrypted, broken or without text.
-    """
+    """Return the text of a PDF, with notes on what was not read; `begin` gets each page's number. Raises `BadInput`."""
     with _opened(data) as document:
         pages, notes = _pages(document, bounds, begin)
         return _text(document, pages, notes)
