@@ -266,7 +266,7 @@ class Chat:
 
     def _show(self, rest: str) -> None:
         page = pages.node(self.graph, self._node(rest))
-        self._print_notes(page.notes)
+        self.screen.notes(page.notes)
         answering.print_node(self.screen, page)
 
     def _why(self, rest: str) -> None:
@@ -288,7 +288,7 @@ class Chat:
             first, _, more = rest.partition(" ")
             name, query = (first, more.strip()) if first.isdecimal() else (rest, "")
         page = pages.neighbors(self.graph, self._node(name), query or None, node_types=self.node_types, k=_NEIGHBORS)
-        self._print_notes(page.notes)
+        self.screen.notes(page.notes)
         answering.print_neighbors(self.screen, self.graph, page)
         if page.more:
             self.screen.note(f"{page.more:,} more: words after the node rank them")
@@ -330,10 +330,6 @@ class Chat:
 
     def _quit(self, _: str) -> None:
         self.is_over = True
-
-    def _print_notes(self, notes: tuple[str, ...]) -> None:
-        for note in notes:
-            self.screen.note(f"note: {note}")
 
 
 def _words(text: str) -> list[str]:

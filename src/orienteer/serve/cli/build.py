@@ -159,8 +159,7 @@ def _with_room(configured: Settings, executor: Executor) -> Settings:
 def _print_build(out: Output, report: BuildReport | BuildEstimate) -> None:
     """Print the report or the estimate of a build, and its notes."""
     out.show(report, report.render(is_verbose=bool(out.verbosity)))
-    for note in report.notes:
-        out.note(f"note: {note}")
+    out.notes(report.notes)
 
 
 def _open_embedder(configured: Settings, named: str | None, options: BuildOptions) -> Embedder | None:

@@ -31,8 +31,7 @@ SearchMode = Annotated[
 def _show(out: Output, page: View, printed: Callable[[], None], rows: Callable[[], Rows]) -> None:
     """Print a record as JSON, as `rows`, or by `printed`; then its notes."""
     out.show(page.printed(), printed, rows)
-    for note in getattr(page, "notes", ()):
-        out.note(f"note: {note}")
+    out.notes(getattr(page, "notes", ()))
 
 
 def info(out: Tabular, directory: Directory) -> None:
@@ -93,8 +92,7 @@ def search(
         lambda: answering.print_hits(out, graph, result.hits),
         lambda: answering.hit_rows(graph, result.hits),
     )
-    for note in result.notes if not out.as_json else ():
-        out.note(f"note: {note}")
+    out.notes(result.notes if not out.as_json else ())
     return int(not result.hits and k > 0)
 
 
@@ -230,8 +228,7 @@ def cypher(
             answering.print_proof(out, number, proof)
 
     out.show(table.model_dump(mode="json"), printed, lambda: (table.columns, table.rows))
-    for note in table.notes:
-        out.note(f"note: {note}")
+    out.notes(table.notes)
     if table.truncated and not out.as_json:
         out.note(f"{len(table.rows):,} of {counted(table.total, 'row')}: raise --limit, or use SKIP and LIMIT")
 

@@ -189,18 +189,10 @@ def _print_change(out: Output, change: Change, copy: Path | None, *, written: bo
 
 def _record(change: Change, copy: Path | None) -> dict[str, object]:
     """Return a change as JSON, with null for missing values."""
-    return {
-        "agent": change.agent,
-        "what": change.what,
-        "state": change.state,
-        "file": None if change.file is None else str(change.file),
-        "names": change.names,
-        "reason": change.reason or None,
-        "difference": "".join(f"{line}\n" for line in change.difference()) or None,
-        "paste": change.paste or None,
-        "then": change.then or None,
-        "copy": None if copy is None else str(copy),
-    }
+    facts = {name: getattr(change, name) for name in ("agent", "what", "state", "names")}
+    facts |= {name: getattr(change, name) or None for name in ("reason", "paste", "then")}
+    facts |= {name: None if path is None else str(path) for name, path in (("file", change.file), ("copy", copy))}
+    return {**facts, "difference": "".join(f"{line}\n" for line in change.difference()) or None}
 
 
 COMMANDS = {"install": (install, "install GRAPH --write"), "uninstall": (uninstall, "uninstall --write")}

@@ -160,6 +160,11 @@ class Output:
         sys.stderr.flush()
         self._last = time.monotonic()
 
+    def notes(self, notes: Iterable[str]) -> None:
+        """Write notes on a result."""
+        for note in notes:
+            self.note(f"note: {note}")
+
     def progress(self, stage: str, count: int) -> None:
         """Show the progress of long work, with the total and the time left if known.
 

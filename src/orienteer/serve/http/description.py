@@ -39,7 +39,7 @@ class Problem(BaseModel):
     error: _Fault
 
 
-_REASONS = {
+_REASONS: dict[int | str, str] = {
     400: "The request is wrong: an unknown type, an empty question, something that cannot be done",
     403: "A page of another site asks, or the server was not started to do this",
     404: "There is no such graph or node",

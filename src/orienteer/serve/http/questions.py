@@ -241,11 +241,8 @@ async def start_question(
 
 def smaller_budget(most: Budget, asked: Budget) -> Budget:
     """Return the smaller of two budgets, limit by limit."""
-    limits = {}
-    for name in Budget.model_fields:
-        given = [limit for limit in (getattr(most, name), getattr(asked, name)) if limit is not None]
-        limits[name] = min(given) if given else None
-    return Budget(**limits)
+    both = {name: (getattr(most, name), getattr(asked, name)) for name in Budget.model_fields}
+    return Budget(**{name: min((one for one in pair if one is not None), default=None) for name, pair in both.items()})
 
 
 # Server-sent events, and a reply that sends them until its client leaves.
