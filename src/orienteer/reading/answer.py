@@ -43,11 +43,11 @@ from orienteer.reading.vocabulary import SchemaWords
 from orienteer.reading.wording import QueryWording
 from orienteer.records import (
     AnswerKind,
-    GroupTable,
     JsonValue,
     Question,
     Reading,
     Refusal,
+    ResultTable,
     Sense,
     Trajectory,
     WalkedEdge,
@@ -76,7 +76,7 @@ class ExactAnswer:
     answer: str | None = None
     long_answer: str | None = None
     kind: AnswerKind | None = None
-    table: GroupTable | None = None
+    table: ResultTable | None = None
     notes: tuple[str, ...] = ()
     trajectories: tuple[Trajectory, ...] = ()
     """The calls of a reader that asks a model."""
@@ -178,7 +178,7 @@ class Answerer:
         table = self._table(query, outcome) if outcome.table else None
         return ExactAnswer(reading, None, outcome.rows, is_ordered, *spoken, table, notes)
 
-    def _table(self, query: ExactQuery, outcome: QueryOutcome) -> GroupTable:
+    def _table(self, query: ExactQuery, outcome: QueryOutcome) -> ResultTable:
         """Return all groups as data, the first with the lines of their nodes."""
         assert query.group is not None
         target, measure = query.group.target, query.measure
@@ -194,7 +194,7 @@ class Answerer:
         within = (_of_value(query.group, value) if row < 0 else _to_node(query.group, row) for (value, _), row in of)
         lines = (self._wording.line(ExactQuery("list", query.nodes.that(condition))) for condition in within)
         rows = tuple((group, int(value) if value.is_integer() else value) for group, value in outcome.table)
-        return GroupTable(columns=(by, number), rows=rows, total=len(rows), readings=tuple(lines))
+        return ResultTable(kind="groups", columns=(by, number), rows=rows, readings=tuple(lines))
 
     def _texts(self, query: ExactQuery, found: Sequence[tuple[int, JsonValue]]) -> Iterator[str]:
         """Yield the texts that nodes have where the property that is asked for holds numbers or dates: `on request`."""

@@ -14,7 +14,7 @@ from orienteer.elements import JsonValue, Kind
 from orienteer.graph.search import shared_name
 from orienteer.graph.store import Graph
 from orienteer.reading.overview import Overview
-from orienteer.records import Question, Ranked, Refusal, Result, Road, WalkedEdge
+from orienteer.records import Question, Ranked, Refusal, Result, ResultTable, WalkedEdge
 from orienteer.retrieval.graph_text import bare_hit, edge_lines, ends_of
 from orienteer.text.sentences import one_line
 
@@ -53,9 +53,9 @@ def road_of(graph: Graph, question: Question, overview: Callable[[], Overview], 
     elif _OVERVIEW.fullmatch(text):
         about = overview()
         rows = tuple((example.kind, example.question) for example in about.examples)
-        road = Road(kind="overview", columns=("kind", "question"), rows=rows)
+        table = ResultTable(kind="overview", columns=("kind", "question"), rows=rows)
         asks = "\n".join(ask for _, ask in rows) or None
-        found = {"method": "overview", "road": road, "answer": about.text, "long_answer": asks, "notes": about.notes}
+        found = {"method": "overview", "table": table, "answer": about.text, "long_answer": asks, "notes": about.notes}
     elif (compared := _compared_rows(graph, text)) is not None:
         found = {"method": "compare", **_comparison(graph, compared, question.k)}
     else:
@@ -109,8 +109,8 @@ def _comparison(graph: Graph, rows: tuple[int, int], most: int) -> dict[str, Any
     common = graph.intersect(ids, k=min(shared, most))
     hits = tuple(_hit(graph, one.id, [(edge.source, edge.type, edge.target) for edge in one.edges]) for one in common)
     notes = tuple(note for name in names if (note := shared_name(arrays, name)) is not None)
-    road = Road(kind="compare", columns=heads, rows=tuple(table))
-    return {"road": road, "answer": ". ".join(told), "long_answer": "\n".join(lines), "hits": hits, "notes": notes}
+    columns = ResultTable(kind="compare", columns=heads, rows=tuple(table))
+    return {"table": columns, "answer": ". ".join(told), "long_answer": "\n".join(lines), "hits": hits, "notes": notes}
 
 
 def _neighbours(graph: Graph, row: int) -> dict[Kind, frozenset[int]]:
@@ -171,7 +171,7 @@ def _statement(graph: Graph, text: str) -> dict[str, Any]:  # Any: the fields of
     lines = [" | ".join(map(_value, row)) for row in (table.columns, *table.rows[:_LINES])]
     listed = "" if len(table.rows) == table.total else f", the first {len(table.rows):,} are listed"
     return {
-        "road": Road(kind="cypher", columns=table.columns, rows=table.rows),
+        "table": ResultTable(kind="cypher", columns=table.columns, rows=table.rows),
         "answer": _value(table.rows[0][0]) if is_value else counted(table.total, "row") + listed,
         "long_answer": None if is_value else "\n".join(lines),
         "hits": tuple(_hit(graph, node, proof) for node, proof in edges.items()),
