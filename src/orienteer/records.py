@@ -543,12 +543,13 @@ class Result(Record):
         meet = f"{counted(self.total, 'node')} {'meets' if self.total == 1 else 'meet'} all of it"
         if not listed:
             return f"{meet}, and none comes after the first {self.offset:,}" if self.offset else meet
-        if listed == self.total:
-            return f"{meet}: all are listed"
         first, last = self.offset + 1, self.offset + listed
-        if listed == 1:
-            return f"{meet}: {f'number {first:,}' if self.offset else 'the first'} is listed"
-        return f"{meet}: {f'{first:,} to {last:,}' if self.offset else f'the first {last:,}'} are listed"
+        few = (
+            (f"number {first:,} is", f"{first:,} to {last:,} are")
+            if self.offset
+            else ("the first is", f"the first {last:,} are")
+        )
+        return f"{meet}: {'all are' if listed == self.total else few[listed > 1]} listed"
 
     @property
     def spent(self) -> str:

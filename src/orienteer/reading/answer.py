@@ -181,14 +181,11 @@ class Answerer:
     def _table(self, query: ExactQuery, outcome: QueryOutcome) -> ResultTable:
         """Return all groups as data, the first with the lines of their nodes."""
         assert query.group is not None
-        target, measure = query.group.target, query.measure
-        labels = (
-            [self._graph.schema.label(self._graph.arrays.types.nodes[one]) for one in sorted(target.types)]
-            if (target is not None)
-            else [query.group.property or "name"]
-        )
-        by = "|".join(labels) or "node"
-        number = query.form if measure is None else f"{query.form} {self._wording.measure(measure)}"
+        by = query.group.property or "name"
+        if query.group.target is not None:
+            types = self._graph.arrays.types.nodes
+            by = "|".join(self._graph.schema.label(types[one]) for one in sorted(query.group.target.types)) or "node"
+        number = query.form if query.measure is None else f"{query.form} {self._wording.measure(query.measure)}"
         most = _MOST_GROUPS if query.nodes.best is None else 0  # of the best a line would be the best of a group
         of = zip(outcome.table[:most], outcome.ends, strict=False)
         within = (_of_value(query.group, value) if row < 0 else _to_node(query.group, row) for (value, _), row in of)

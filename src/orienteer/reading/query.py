@@ -469,11 +469,9 @@ class Executor:
             numbers = numbers[~np.isnan(numbers)]
             if len(numbers) and not (query.measure.are_edges and not numbers.any()):
                 table.append((name, float(_TOTALS[query.form](numbers))))
-        ordered = tuple(sorted(table, key=lambda group: (-group[1], group[0])))
-        numbered, ends = (
-            tuple((groups[name][0], n) for name, n in ordered),
-            tuple(groups[name][1] for name, _ in ordered),
-        )
+        ordered = sorted(table, key=lambda group: (-group[1], group[0]))
+        numbered = tuple((groups[name][0], number) for name, number in ordered)
+        ends = tuple(groups[name][1] for name, _ in ordered)
         return QueryOutcome(rows.astype(np.int32), None, len(rows) - len(told), numbered, ends)
 
     def _called(self, row: int) -> str:
