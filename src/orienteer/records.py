@@ -544,12 +544,10 @@ class Result(Record):
         if not listed:
             return f"{meet}, and none comes after the first {self.offset:,}" if self.offset else meet
         first, last = self.offset + 1, self.offset + listed
-        few = (
-            (f"number {first:,} is", f"{first:,} to {last:,} are")
-            if self.offset
-            else ("the first is", f"the first {last:,} are")
-        )
-        return f"{meet}: {'all are' if listed == self.total else few[listed > 1]} listed"
+        which = f"{first:,} to {last:,} are" if self.offset else f"the first {last:,} are"
+        if listed == 1:
+            which = f"number {first:,} is" if self.offset else "the first is"
+        return f"{meet}: {'all are' if listed == self.total else which} listed"
 
     @property
     def spent(self) -> str:

@@ -542,13 +542,10 @@ class Retriever:
         mask = self.graph.arrays.mask(question.node_types or None, question.where)
         if mask is not None:
             hits = tuple(hit for hit in hits if mask[self.graph.arrays.row(hit.id)])
-        withheld = (
-            {}
-            if has_answer
-            else {"answer": None, "long_answer": None, "answer_kind": None, "citations": (), "table": None}
-        )
-        hits = hits[question.offset - result.offset :][:k]
-        return result.model_copy(update={"hits": hits, "offset": question.offset, **withheld})
+        update: dict[str, Any] = {"hits": hits[question.offset - result.offset :][:k], "offset": question.offset}
+        if not has_answer:
+            update |= {"answer": None, "long_answer": None, "answer_kind": None, "citations": (), "table": None}
+        return result.model_copy(update=update)
 
     def _damage_told(self) -> AbstractContextManager[None]:
         return damage_told(self.graph.path, self.graph.arrays.manifest.generation)

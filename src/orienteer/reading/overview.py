@@ -223,12 +223,9 @@ class _Edges:
         preposition = self.predicate.removesuffix(" {}").rpartition(" ")[2]
         but = f"but not {preposition}" if preposition in phrasing.PREPOSITIONS else "but not"
         for one, other in self._pairs(names) if kind in ("both", "not") else ():
-            both, but_one = (
-                self.predicate.format(f"both {one} and {other}"),
-                f"{self.predicate.format(one)} {but} {other}",
-            )
             line = f'{self._from} that {self._arrow} "{one}" and {"not " * (kind == "not")}{self._arrow} "{other}"'
-            yield f"Which {self._sources} {both if kind == 'both' else but_one}?", line
+            said = self.predicate.format(f"both {one} and {other}" if kind == "both" else one)
+            yield f"Which {self._sources} {said}{f' {but} {other}' * (kind == 'not')}?", line
 
     def _pairs(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield two nodes that have sources in common."""
