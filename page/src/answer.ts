@@ -3,7 +3,7 @@
 import { Refused, Unreachable } from "./api";
 import { bars } from "./charts";
 import { byId, Characters, el, plain } from "./dom";
-import { place, type Citation, type Hit, type Result } from "./records";
+import { place, type Citation, type Hit, type Result, type ResultTable } from "./records";
 import { roadTable } from "./roads";
 import { tries } from "./start";
 import { number, say } from "./texts";
@@ -58,20 +58,20 @@ export class Answer {
     this.showReading(question, result);
     const { answer, long_answer: long, citations } = result;
     const parts: (Node | null)[] = [];
-    if (result.table) parts.push(this.groups(result.table));
+    const { table } = result;
+    if (table?.kind === "groups") parts.push(this.groups(table));
     else if (answer !== null) {
       const said = this.cited(
         answer,
         citations.filter((citation) => citation.text === "answer"),
       );
       const isQuoted = result.answer_kind === "quotation",
-        isShort = !isQuoted && result.answer_kind !== "text" && !(result.road && result.road.kind !== "cypher");
+        isShort = !isQuoted && result.answer_kind !== "text" && (!table || table.kind === "cypher");
       parts.push(el(isQuoted ? "blockquote" : "p", { class: isShort ? "said short" : "said" }, ...said));
     }
-    const { road } = result;
-    if (road?.kind === "overview")
-      parts.push(tries(road.rows.map((row) => String(row[1])), (question) => this.uses.askInstead("", question)));
-    else if (road?.rows.length) parts.push(roadTable(road, this.uses.pick));
+    if (table?.kind === "overview")
+      parts.push(tries(table.rows.map((row) => String(row[1])), (question) => this.uses.askInstead("", question)));
+    else if (table?.rows.length && table.kind !== "groups") parts.push(roadTable(table, this.uses.pick));
     else if (long)
       parts.push(
         el(
@@ -98,10 +98,10 @@ export class Answer {
     this.box.querySelector(".meeting")?.replaceChildren(meetingOf(result, hits));
   }
 
-  private groups({ columns, rows, readings }: NonNullable<Result["table"]>): HTMLElement {
+  private groups({ columns, rows, readings }: ResultTable): HTMLElement {
     const asked = (reading: string | undefined) => (reading ? () => this.uses.askReading(reading) : null);
-    const groups = rows.map(([group, value], at) => ({ label: String(group), value, ask: asked(readings[at]) }));
-    return bars(groups, columns);
+    const groups = rows.map(([group, value], at) => ({ label: String(group), value: Number(value), ask: asked(readings[at]) }));
+    return bars(groups, [columns[0] ?? "", columns[1] ?? ""]);
   }
 
   private open(...parts: Node[]): void {

@@ -486,7 +486,7 @@ export class App {
     const hits = isUnread(result) ? [] : found;
     const whole = wholeOf(asked, result),
       counted = whole ? post<Facets>("api/facets", whole, signal) : null;
-    if (result.road?.kind === "overview") await this.drawSchema(asked);
+    if (result.table?.kind === "overview") await this.drawSchema(asked);
     if (isUnread(result) && !result.refusal?.questions?.length && !result.refusal?.near.length) await this.offer(asked);
     const { text = null, total = null } = result.reading ?? {},
       named = hits.length ? this.steps.named : [];

@@ -52,20 +52,24 @@ export type Citation = {
   quote?: string; // results of before it had one are kept by browsers
 };
 /** What a question gives that asks for no ranking, as a table. */
-export type Road = { kind: "overview" | "compare" | "cypher"; columns: string[]; rows: unknown[][] };
+export type ResultTable = {
+  kind: "groups" | "overview" | "compare" | "cypher";
+  columns: string[];
+  rows: unknown[][];
+  readings: string[];
+};
 export type Result = {
   question: string;
   method: string;
   hits?: Hit[];
   total?: number | null; // results of before they had it are kept by browsers, as with the next
-  table?: { columns: [string, string]; rows: [unknown, number][]; total: number; readings: string[] } | null;
+  table?: ResultTable | null;
   answer: string | null;
   long_answer: string | null;
   answer_kind: string | null;
   citations: Citation[];
   reading: Reading | null;
   refusal: Refusal | null;
-  road?: Road | null; // results of before it had one are kept by browsers
   usage: Usage;
   stopped_by: string;
   notes: string[];

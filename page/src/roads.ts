@@ -4,14 +4,14 @@ import { meetingOf, spentOn } from "./answer";
 import { post } from "./api";
 import { byId, el } from "./dom";
 import { saved, saveAs, unsave, type Asked, type Turn } from "./history";
-import { isUnread, type Hit, type Result, type Road } from "./records";
+import { isUnread, type Hit, type Result, type ResultTable } from "./records";
 import { number, say } from "./texts";
 
 const COMPARED_HITS = 10,
   NEAREST = 3; // of what was not read
 
 /** Return the table of a road; nodes lead to themselves. */
-export function roadTable({ kind, columns, rows }: Road, pick: (id: string) => void): HTMLElement {
+export function roadTable({ kind, columns, rows }: ResultTable, pick: (id: string) => void): HTMLElement {
   const cell = (value: unknown, at: number) =>
     kind === "compare" && at === 0 ? el("th", { scope: "row" }, String(value)) : el("td", { "data-name": columns[at] === "both" ? say("both") : columns[at] }, shown(value, pick));
   return el(
@@ -67,7 +67,7 @@ export class Further {
 
   /** Show what may be done with a turn. */
   show(turn: Turn): void {
-    const others = (turn.result.road ? [] : this.uses.methods()).filter((name) => name !== turn.result.method && name !== turn.asked.method);
+    const others = (turn.result.table && turn.result.table.kind !== "groups" ? [] : this.uses.methods()).filter((name) => name !== turn.result.method && name !== turn.asked.method);
     const method = el("select", { "aria-label": say("compareWith") }, ...others.map((name) => el("option", { value: name }, name)));
     const compare = el(
       "button",

@@ -476,25 +476,15 @@ class Citation(Record):
 AnswerKind: TypeAlias = Literal["entity", "set", "number", "boolean", "quotation", "text"]
 
 
-class GroupTable(Record):
-    """The numbers of groups: for each disease its number of compounds."""
-
-    columns: tuple[str, str]
-    """The names of what is grouped by and of the number."""
-    rows: tuple[tuple[JsonValue, int | float], ...]
-    """Every group with its number, the largest first."""
-    total: int
-    """The number of groups."""
-    readings: tuple[str, ...] = ()
-    """For the first groups the reading lines of their nodes, for `ask(reading=...)`; empty if none can be written."""
-
-
-class Road(Record):
+class ResultTable(Record):
     """What a question gives that asks for no ranking, as a table; the answer has it in words."""
 
-    kind: Literal["overview", "compare", "cypher"]
+    kind: Literal["groups", "overview", "compare", "cypher"]
+    """`groups`: all groups, the largest first, each with its number, as for each disease its number of compounds."""
     columns: tuple[str, ...]
     rows: tuple[tuple[JsonValue, ...], ...]
+    readings: tuple[str, ...] = ()
+    """For the first groups the reading lines of their nodes, for `ask(reading=...)`; empty if none can be written."""
 
 
 class Result(Record):
@@ -513,16 +503,15 @@ class Result(Record):
     """The kind of an answer without a model; `text` for a model's."""
     citations: tuple[Citation, ...] = ()
     """The sources of the answer, if a method quotes, or a model cites nodes by their ids."""
-    table: GroupTable | None = None
-    """All groups, if the question asks for a number of each; the answer has the first 200 as text."""
+    table: ResultTable | None = None
+    """All groups, if the question asks for a number of each, or what is in the graph, a comparison, a Cypher statement
+    give; None for all others."""
     reading: Reading | None = None
     """The reading of the question; None for methods without exact readings."""
     refusal: Refusal | None = None
     """The reason why the question has no answer, or no exact one; None if nobody refused it."""
     total: int | None = None
     """The number of nodes of the set that answers, listed or not; None if no set was found exactly."""
-    road: Road | None = None
-    """The table of a question for the graph itself, of a comparison or of a Cypher statement; None for all others."""
     trajectories: tuple[Trajectory, ...] = Field(default=(), repr=False)
     usage: Usage = Field(default_factory=Usage)
     stopped_by: StoppedBy = "finish"
@@ -554,12 +543,11 @@ class Result(Record):
         meet = f"{counted(self.total, 'node')} {'meets' if self.total == 1 else 'meet'} all of it"
         if not listed:
             return f"{meet}, and none comes after the first {self.offset:,}" if self.offset else meet
-        if listed == self.total:
-            return f"{meet}: all are listed"
         first, last = self.offset + 1, self.offset + listed
+        which = f"{first:,} to {last:,} are" if self.offset else f"the first {last:,} are"
         if listed == 1:
-            return f"{meet}: {f'number {first:,}' if self.offset else 'the first'} is listed"
-        return f"{meet}: {f'{first:,} to {last:,}' if self.offset else f'the first {last:,}'} are listed"
+            which = f"number {first:,} is" if self.offset else "the first is"
+        return f"{meet}: {'all are' if listed == self.total else which} listed"
 
     @property
     def spent(self) -> str:

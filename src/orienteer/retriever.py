@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequenc
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypedDict, Unpack
 
 from orienteer.addresses import is_address
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, nearest
@@ -38,6 +38,15 @@ LIMITS = ("calls", "tokens", "seconds", "usd")
 
 _KEYWORDS = ("graph", "method", "model", "budget", "random_seed", "rerank", "settings")
 """The keywords of a `Retriever` that are not options of a method."""
+
+
+class Asked(TypedDict, total=False):
+    """How a question is asked, as `Retriever.search` describes it."""
+
+    node_types: Sequence[str]
+    where: Sequence[str]
+    reading: str | None
+    offset: int
 
 
 class Retriever:
@@ -139,20 +148,10 @@ class Retriever:
         Raises `BadOption`, `UnknownType` and `UnknownProperty`, before a model is paid. A model that fails or a budget
         that ends raises nothing: see `stopped_by` and `notes` of the result.
         """
-        record = self._question(question, k, node_types, where, reading, offset)
+        record = self._question(question, k, node_types=node_types, where=where, reading=reading, offset=offset)
         return self._run(record, k, self._allowance(budget, has_answer=False), has_answer=False)
 
-    def ask(
-        self,
-        question: str,
-        k: int = 20,
-        *,
-        node_types: Sequence[str] = (),
-        where: Sequence[str] = (),
-        reading: str | None = None,
-        offset: int = 0,
-        budget: Budget | None = None,
-    ) -> Result:
+    def ask(self, question: str, k: int = 20, *, budget: Budget | None = None, **asked: Unpack[Asked]) -> Result:
         """Return the ranking for a question, and an answer if the method or a model gives one.
 
             >>> result = retriever.ask("Which language did Matz design?", k=1)
@@ -161,10 +160,10 @@ class Retriever:
 
         The answer is the method's own. If it has none, one more call asks the model over the hits, unless the question
         was read exactly, or `reader` or `documents` refused it; without a model, or behind an `offset`, it is None. If
-        nothing that was found answers, it is None, and `refusal` says why. All parameters, and what is raised, are
-        those of `search`.
+        nothing that was found answers, it is None, and `refusal` says why. `question`, `k`, `budget`, what is `asked`
+        besides (`node_types`, `where`, `reading`, `offset`), and what is raised, are those of `search`.
         """
-        record = self._question(question, k, node_types, where, reading, offset)
+        record = self._question(question, k, **asked)
         return self._run(record, k, self._allowance(budget, has_answer=True), has_answer=True)
 
     def stream(
@@ -172,13 +171,10 @@ class Retriever:
         question: str,
         k: int = 20,
         *,
-        node_types: Sequence[str] = (),
-        where: Sequence[str] = (),
-        reading: str | None = None,
-        offset: int = 0,
         budget: Budget | None = None,
         has_answer: bool = True,
         hears_parts: bool = False,
+        **asked: Unpack[Asked],
     ) -> Stream:
         """Return the events of a question as they happen: steps, observations, hits, the answer, the end.
 
@@ -188,12 +184,12 @@ class Retriever:
             ['answer', 'done']
 
         Leaving the `with` early ends the question. `has_answer` asks for an answer too; with `hears_parts` a model's
-        answer arrives while it is written, if its server streams. All other parameters, and what is raised, are those
-        of `search`.
+        answer arrives while it is written, if its server streams. `question`, `k`, `budget`, `asked`, and
+        what is raised, are those of `ask`.
         """
         from orienteer.agents.events import Stream
 
-        record = self._question(question, k, node_types, where, reading, offset)
+        record = self._question(question, k, **asked)
         return Stream(
             lambda listen: self._started(record, k, budget, listen, has_answer=has_answer, hears_parts=hears_parts)
         )
@@ -204,13 +200,10 @@ class Retriever:
         k: int = 20,
         *,
         listen: Callable[[Event], None],
-        node_types: Sequence[str] = (),
-        where: Sequence[str] = (),
-        reading: str | None = None,
-        offset: int = 0,
         budget: Budget | None = None,
         has_answer: bool = True,
         hears_parts: bool = False,
+        **asked: Unpack[Asked],
     ) -> RunningQuestion:
         """Begin a question and return at once: `listen` is called with each event as it happens, for servers.
 
@@ -223,9 +216,10 @@ class Retriever:
 
         The working threads call it, one at a time, so that none waits for events. After the last event,
         `running.future` has the result or the error; `running.close()` ends the question and its events. An error in
-        `listen` ends the question, too. All other parameters, and what is raised, are those of `stream`.
+        `listen` ends the question, too. `question`, `k`, `budget`, `has_answer`, `hears_parts`, `asked`, and
+        what is raised, are those of `stream`.
         """
-        record = self._question(question, k, node_types, where, reading, offset)
+        record = self._question(question, k, **asked)
         return self._started(record, k, budget, listen, has_answer=has_answer, hears_parts=hears_parts)
 
     def _started(
@@ -253,15 +247,7 @@ class Retriever:
         )
 
     async def asearch(
-        self,
-        question: str,
-        k: int = 20,
-        *,
-        node_types: Sequence[str] = (),
-        where: Sequence[str] = (),
-        reading: str | None = None,
-        offset: int = 0,
-        budget: Budget | None = None,
+        self, question: str, k: int = 20, *, budget: Budget | None = None, **asked: Unpack[Asked]
     ) -> Result:
         """Search in a worker thread, for running event loops such as a notebook's.
 
@@ -269,42 +255,26 @@ class Retriever:
             >>> asyncio.run(retriever.asearch("Which language did Matz design?")).hits[0].id
             'language:ruby'
 
-        All parameters, and what is raised, are those of `search`. If the task is cancelled, no further call is made.
+        `question`, `k`, `budget`, `asked`, and what is raised, are those of `ask`. If the task is cancelled, no further
+        call is made.
         """
-        record = self._question(question, k, node_types, where, reading, offset)
+        record = self._question(question, k, **asked)
         return await self._in_thread(record, k, budget, has_answer=False)
 
-    async def aask(
-        self,
-        question: str,
-        k: int = 20,
-        *,
-        node_types: Sequence[str] = (),
-        where: Sequence[str] = (),
-        reading: str | None = None,
-        offset: int = 0,
-        budget: Budget | None = None,
-    ) -> Result:
+    async def aask(self, question: str, k: int = 20, *, budget: Budget | None = None, **asked: Unpack[Asked]) -> Result:
         """Ask in a worker thread, for running event loops such as a notebook's.
 
             >>> asyncio.run(retriever.aask("Which language did Matz design?")).answer
             'Ruby'
 
-        All parameters, and what is raised, are those of `search`. If the task is cancelled, no further call is made.
+        `question`, `k`, `budget`, `asked`, and what is raised, are those of `ask`. If the task is cancelled, no further
+        call is made.
         """
-        record = self._question(question, k, node_types, where, reading, offset)
+        record = self._question(question, k, **asked)
         return await self._in_thread(record, k, budget, has_answer=True)
 
     async def astream(
-        self,
-        question: str,
-        k: int = 20,
-        *,
-        node_types: Sequence[str] = (),
-        where: Sequence[str] = (),
-        reading: str | None = None,
-        offset: int = 0,
-        budget: Budget | None = None,
+        self, question: str, k: int = 20, *, budget: Budget | None = None, **asked: Unpack[Asked]
     ) -> AsyncGenerator[Event, None]:
         """Yield the events of a question as they happen, for running event loops such as a notebook's.
 
@@ -313,11 +283,11 @@ class Retriever:
             >>> asyncio.run(kinds())[-1]
             'done'
 
-        All parameters, and what is raised, are those of `search`.
+        `question`, `k`, `budget`, `asked`, and what is raised, are those of `ask`.
         """
         import asyncio
 
-        record = self._question(question, k, node_types, where, reading, offset)
+        record = self._question(question, k, **asked)
         loop = asyncio.get_running_loop()
         heard: asyncio.Queue[Event | None] = asyncio.Queue()
 
@@ -342,7 +312,7 @@ class Retriever:
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
     ) -> NodeTable:
-        """Return all nodes that meet a question, as a table.
+        """Return all nodes that meet a `question`, as a table.
 
             >>> table = retriever.answers("Which languages influenced Rust?").sorted("year").select(["name", "year"])
             >>> table.total, table.values(0, 2), len("".join(table.csv()).splitlines())
@@ -357,7 +327,7 @@ class Retriever:
 
         if not isinstance(self._made, Anchor):
             raise BadOption(f"the method {self.method.name!r} reads no question exactly: take anchor")
-        record = self._question(question or reading or "", 1, node_types, where, reading, 0)
+        record = self._question(question or reading or "", 1, reading=reading, node_types=node_types, where=where)
         exact = self._made.read(record, self._allowance(None, has_answer=False))
         if exact.failed is not None:
             raise exact.failed
@@ -386,26 +356,24 @@ class Retriever:
 
         return plain_functions(self.graph, ask)
 
-    def check(
+    def check(self, question: str, k: int = 20, **asked: Unpack[Asked]) -> None:
+        """Raise what `ask` would raise before a model is paid, for servers that spend something first.
+
+            >>> retriever.check("Which language did Matz design?", where=["year > 1990"])
+
+        `question`, `k` and `asked` are those of `ask`. Raises `BadOption`, `UnknownType`, `UnknownProperty`.
+        """
+        self._question(question, k, **asked)
+
+    def _question(
         self,
-        question: str,
-        k: int = 20,
+        text: str,
+        k: int,
         *,
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
         reading: str | None = None,
         offset: int = 0,
-    ) -> None:
-        """Raise what `ask` would raise before a model is paid, for servers that spend something first.
-
-            >>> retriever.check("Which language did Matz design?", where=["year > 1990"])
-
-        All parameters are those of `ask`. Raises `BadOption`, `UnknownType`, `UnknownProperty`.
-        """
-        self._question(question, k, node_types, where, reading, offset)
-
-    def _question(
-        self, text: str, k: int, node_types: Sequence[str], where: Sequence[str], reading: str | None, offset: int
     ) -> Question:
         """Return a question, checked before a model is paid. Raises `BadOption`, `UnknownType`, `UnknownProperty`.
 
@@ -574,13 +542,10 @@ class Retriever:
         mask = self.graph.arrays.mask(question.node_types or None, question.where)
         if mask is not None:
             hits = tuple(hit for hit in hits if mask[self.graph.arrays.row(hit.id)])
-        withheld = (
-            {}
-            if has_answer
-            else {"answer": None, "long_answer": None, "answer_kind": None, "citations": (), "table": None}
-        )
-        hits = hits[question.offset - result.offset :][:k]
-        return result.model_copy(update={"hits": hits, "offset": question.offset, **withheld})
+        update: dict[str, Any] = {"hits": hits[question.offset - result.offset :][:k], "offset": question.offset}
+        if not has_answer:
+            update |= {"answer": None, "long_answer": None, "answer_kind": None, "citations": (), "table": None}
+        return result.model_copy(update=update)
 
     def _damage_told(self) -> AbstractContextManager[None]:
         return damage_told(self.graph.path, self.graph.arrays.manifest.generation)

@@ -33,7 +33,7 @@ SHOWN = {
         "to_frames",
         "to_networkx",
     },
-    Retriever: {"aask", "as_functions", "ask", "asearch", "astream", "check", "search", "start", "stream"},
+    Retriever: {"aask", "answers", "as_functions", "ask", "asearch", "astream", "check", "search", "start", "stream"},
 }
 
 
@@ -84,6 +84,16 @@ def test_a_member_tells_its_parameters_and_shows_an_example(owner, name):
     assert not unexplained
     if parameters:
         assert "Raises `" in text or "what is raised" in text
+
+
+def test_what_is_asked_is_what_a_search_takes():
+    from orienteer.retriever import Asked
+
+    named = {
+        name for name, what in inspect.signature(Retriever.search).parameters.items() if what.kind is what.KEYWORD_ONLY
+    }
+    assert named == {*Asked.__annotations__, "budget"}
+    assert all(f"`{name}`" in inspect.getdoc(Retriever.ask) for name in named)
 
 
 @pytest.mark.parametrize("owner", SHOWN)

@@ -18,8 +18,8 @@ def test_an_overview_has_examples_unless_they_are_not_wanted(client):
 
 def test_a_comparison_is_a_table(client):
     reply = client.post("/api/ask", {"graph": "languages", "question": "compare Rust and Go"}).json
-    assert reply["road"]["kind"] == "compare"
-    assert reply["road"]["columns"] == ["", "both", "Rust", "Go"]
+    assert reply["table"]["kind"] == "compare"
+    assert reply["table"]["columns"] == ["", "both", "Rust", "Go"]
 
 
 def test_a_statement_is_run_only_where_cypher_is_on(client, languages):
@@ -31,7 +31,7 @@ def test_a_statement_is_run_only_where_cypher_is_on(client, languages):
         reply = open_one.post("/api/ask", asked).json
         assert reply["answer"] == "45"
         table = open_one.post("/api/cypher", {"graph": "languages", "query": asked["question"]}).json
-        assert (reply["road"]["columns"], reply["road"]["rows"]) == (table["columns"], table["rows"])
+        assert (reply["table"]["columns"], reply["table"]["rows"]) == (table["columns"], table["rows"])
 
 
 @pytest.mark.parametrize(

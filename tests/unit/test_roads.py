@@ -32,22 +32,22 @@ def test_compare_gives_what_the_rows_give(retriever):
         a, b = chance.sample(languages, 2)
         result = retriever.ask(f"compare {a.name} and {b.name}", 200)
         shared = neighbours(a.id) & neighbours(b.id)
-        assert result.method == result.road.kind == "compare"
+        assert result.method == result.table.kind == "compare"
         assert {hit.id for hit in result.hits} == shared
         assert f"{len(shared)} neighbour" in result.answer
         for hit in result.hits:  # each is proved by an edge to both
             ends = {end for edge in hit.edges for end in (edge.source, edge.target)}
             assert ends == {hit.id, a.id, b.id}
             assert all((e.source, e.type, e.target) in {(o.source, o.type, o.target) for o in EDGES} for e in hit.edges)
-        assert result.road.columns == ("", "both", a.name, b.name)
-        rows = {row[0]: row[1:] for row in result.road.rows}
+        assert result.table.columns == ("", "both", a.name, b.name)
+        rows = {row[0]: row[1:] for row in result.table.rows}
         for name in ("year", "typing"):
             one, other = (str(node.properties.get(name, "")) for node in (a, b))
             assert rows.get(name, ("", "", "")) == ((one, "", "") if one == other else ("", one, other))
 
 
 def test_a_group_of_a_comparison_names_and_counts(retriever):
-    rows = {row[0]: row[1:] for row in retriever.ask("compare Rust with Go").road.rows}
+    rows = {row[0]: row[1:] for row in retriever.ask("compare Rust with Go").table.rows}
     of = {
         name: {NAMES[edge.target] for edge in EDGES if (NAMES[edge.source], edge.type) == (name, "supports")}
         for name in ("Rust", "Go")
@@ -71,7 +71,7 @@ def test_a_group_of_a_comparison_names_and_counts(retriever):
 )
 def test_ways_to_ask_for_a_comparison(retriever, question):
     result = retriever.ask(question)
-    assert result.road.columns[2:] == ("C", "C++")
+    assert result.table.columns[2:] == ("C", "C++")
     assert result.refusal is None
 
 
@@ -88,7 +88,7 @@ def test_ways_to_ask_for_a_comparison(retriever, question):
 def test_ways_to_ask_what_a_graph_is_about(retriever, question):
     result = retriever.ask(question)
     assert result.answer.startswith("169 nodes: 60 people")
-    assert [row[0] for row in result.road.rows] == ["hop", "both", "count", "most", "not", "per", "path"]
+    assert [row[0] for row in result.table.rows] == ["hop", "both", "count", "most", "not", "per", "path"]
     assert result.hits == ()
 
 
@@ -105,12 +105,12 @@ def test_ways_to_ask_what_a_graph_is_about(retriever, question):
 )
 def test_other_questions_take_no_road(retriever, question):
     result = retriever.ask(question, 3)
-    assert result.road is None
+    assert result.table is None
     assert result.method == "anchor"
 
 
 def test_a_search_or_a_given_reading_takes_no_road(retriever):
-    assert retriever.search("compare Rust and Go", 3).road is None
+    assert retriever.search("compare Rust and Go", 3).table is None
     assert retriever.ask("compare Rust and Go", 3, reading="count language").answer == "45"
 
 
@@ -119,8 +119,8 @@ def test_a_statement_is_a_table_with_proofs(retriever):
         "MATCH (l:language)-[:designed_by]->(p:person {name: 'Niklaus Wirth'}) RETURN l, p ORDER BY l.name"
     )
     wirth = sorted(e.source for e in EDGES if NAMES[e.target] == "Niklaus Wirth" and e.type == "designed_by")
-    assert result.road.columns == ("l", "p")
-    assert [row[0]["id"] for row in result.road.rows] == sorted(wirth, key=NAMES.get)
+    assert result.table.columns == ("l", "p")
+    assert [row[0]["id"] for row in result.table.rows] == sorted(wirth, key=NAMES.get)
     assert result.answer == f"{len(wirth)} rows"
     assert {hit.id for hit in result.hits} == {*wirth, "person:niklaus-wirth"}
     designed = {(edge.source, edge.target) for hit in result.hits for edge in hit.edges if edge.type == "designed_by"}
@@ -140,5 +140,5 @@ def test_a_retriever_may_run_no_statement(tmp_path):
     retriever = Retriever(graph, settings=Settings())
     retriever.runs_cypher = False
     result = retriever.ask("MATCH (n) RETURN n")
-    assert (result.answer, result.road, result.hits) == (None, None, ())
+    assert (result.answer, result.table, result.hits) == (None, None, ())
     assert "--cypher" in result.refusal.text

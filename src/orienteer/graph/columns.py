@@ -103,17 +103,18 @@ class NodeTable:
 
     def json(self) -> Iterator[str]:
         """Yield all rows as a JSON list of objects, some rows at a time."""
-        names = [column.name for column in self.columns]
         for begin in range(0, max(1, len(self.rows)), _PART):
-            objects = [dict(zip(names, row, strict=True)) for row in self.values(begin, _PART)]
-            text = ",\n".join(json.dumps(one, ensure_ascii=False) for one in objects)
+            text = ",\n".join(json.dumps(one, ensure_ascii=False) for one in self._objects(begin, _PART))
             yield f"{',' if begin else '['}\n{text}"
         yield "\n]\n"
 
     def to_frame(self) -> Any:  # Any: a pandas DataFrame, if pandas is installed
         """Return all rows as a data frame. Raises `UsageError` without pandas."""
+        return frame(self._objects(), [column.name for column in self.columns])
+
+    def _objects(self, offset: int = 0, k: int | None = None) -> list[dict[str, Any]]:  # Any: JSON
         names = [column.name for column in self.columns]
-        return frame([dict(zip(names, row, strict=True)) for row in self.values()], names)
+        return [dict(zip(names, row, strict=True)) for row in self.values(offset, k)]
 
     def _cells(self, column: Column, rows: Rows) -> list[Any]:  # Any: JSON
         arrays = self.arrays
@@ -135,11 +136,8 @@ class NodeTable:
 def table_of(arrays: GraphArrays, rows: Rows, reading: str | None = None) -> NodeTable:
     """Return the table of some nodes, distinct and in this order, with all columns."""
     own = [Column(name, "own", name) for name in _OWN if name != "text" or arrays.texts.sizes[rows].any()]
-    marked = np.zeros(len(arrays), np.bool_)
-    marked[rows] = True
-    found = [
-        Column(name, "property", name) for name in arrays.properties.names if marked[arrays.properties.rows(name)].any()
-    ]
+    names = [name for name in arrays.properties.names if np.isin(arrays.properties.rows(name), rows).any()]
+    found = [Column(name, "property", name) for name in names]
     columns: dict[str, Column] = {}
     for column in (*own, *found, *_neighbours(arrays, rows)):
         name = f"{column.name} ({column.kind})" if column.name in columns else column.name
@@ -173,10 +171,6 @@ def csv_lines(rows: Iterable[Sequence[Any]]) -> str:  # Any: JSON
 
 def _cell(value: Any) -> str:  # Any: JSON
     text = value["name"] if isinstance(value, dict) and value.keys() == {"id", "name"} else value
-    return (
-        _FORMULA.sub("'", _STEERING.sub("", text))
-        if isinstance(text, str)
-        else value_text(text)
-        if text is not None
-        else ""
-    )
+    if isinstance(text, str):
+        return _FORMULA.sub("'", _STEERING.sub("", text))
+    return "" if text is None else value_text(text)

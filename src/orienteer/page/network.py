@@ -24,8 +24,8 @@ _LEAST_GAP, _MOST_GAP = 90.0, 230.0  # pixels between two columns
 _BULGE = 40.0
 # The place of a label on a line of a ring: lines cross in the middle.
 _AT_RING = 0.3
-# The place of a label on another line: nearer to the hit, where lines are apart.
-_AT = 0.38
+# The height of a label on another line, of its curve at 0.38: nearer to the hit, where lines are apart.
+_EASED = 3 * 0.38**2 - 2 * 0.38**3
 # Nodes of a column that have boxes of their own.
 _MOST = 12
 # The first character of what is no node, but a line on its way.
@@ -201,31 +201,25 @@ def _drawn_lines(marks: Mapping[str, _Mark], lines: Mapping[_Pair, list[str]]) -
 
     If all lines between two columns have one label, it stands once, above them.
     """
+    turned = []
     bundles: dict[tuple[float, float], set[str]] = {}
     for (first, second), labels in lines.items():
         left, right = marks[first], marks[second]
-        if left.x == right.x:
-            middle = left.x - _BULGE
-            yield _curve((left.x, left.y, middle, left.y, middle, right.y, right.x, right.y), labels)
-            yield _text(middle + 8, (left.y + right.y) / 2 + 3, _label(labels), "end", small=True)
-            continue
         if left.x > right.x:
             left, right, labels = right, left, list(map(_inverted, labels))
+        turned.append((left, right, labels))
         bundles.setdefault((left.x, right.x), set()).update([_label(labels)] if labels else [])
-    for (first, second), labels in lines.items():
-        left, right = marks[first], marks[second]
-        if left.x > right.x:
-            left, right, labels = right, left, list(map(_inverted, labels))
-        if left.x == right.x:
-            continue
-        middle = (left.right + right.x) / 2
-        yield _curve((left.right, left.y, middle, left.y, middle, right.y, right.x, right.y), labels)
-        eased = 3 * _AT**2 - 2 * _AT**3
-        if labels and len(bundles[left.x, right.x]) > 1:
-            yield _text(middle, left.y + (right.y - left.y) * eased - 3, _label(labels), "middle", small=True)
-    for (begin, end), texts in bundles.items():
-        if len(texts) == 1:
-            middle = (max(mark.right for mark in marks.values() if mark.x == begin) + end) / 2
+    for left, right, labels in turned:
+        is_within = left.x == right.x
+        begin, middle = (left.x, left.x - _BULGE) if is_within else (left.right, (left.right + right.x) / 2)
+        yield _curve((begin, left.y, middle, left.y, middle, right.y, right.x, right.y), labels)
+        if is_within:
+            yield _text(middle + 8, (left.y + right.y) / 2 + 3, _label(labels), "end", small=True)
+        elif labels and len(bundles[left.x, right.x]) > 1:
+            yield _text(middle, left.y + (right.y - left.y) * _EASED - 3, _label(labels), "middle", small=True)
+    for (start, end), texts in bundles.items():
+        if len(texts) == 1 and start != end:
+            middle = (max(mark.right for mark in marks.values() if mark.x == start) + end) / 2
             yield _text(middle, 12, texts.pop(), "middle", small=True)
 
 

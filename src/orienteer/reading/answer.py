@@ -43,11 +43,11 @@ from orienteer.reading.vocabulary import SchemaWords
 from orienteer.reading.wording import QueryWording
 from orienteer.records import (
     AnswerKind,
-    GroupTable,
     JsonValue,
     Question,
     Reading,
     Refusal,
+    ResultTable,
     Sense,
     Trajectory,
     WalkedEdge,
@@ -76,7 +76,7 @@ class ExactAnswer:
     answer: str | None = None
     long_answer: str | None = None
     kind: AnswerKind | None = None
-    table: GroupTable | None = None
+    table: ResultTable | None = None
     notes: tuple[str, ...] = ()
     trajectories: tuple[Trajectory, ...] = ()
     """The calls of a reader that asks a model."""
@@ -178,23 +178,20 @@ class Answerer:
         table = self._table(query, outcome) if outcome.table else None
         return ExactAnswer(reading, None, outcome.rows, is_ordered, *spoken, table, notes)
 
-    def _table(self, query: ExactQuery, outcome: QueryOutcome) -> GroupTable:
+    def _table(self, query: ExactQuery, outcome: QueryOutcome) -> ResultTable:
         """Return all groups as data, the first with the lines of their nodes."""
         assert query.group is not None
-        target, measure = query.group.target, query.measure
-        labels = (
-            [self._graph.schema.label(self._graph.arrays.types.nodes[one]) for one in sorted(target.types)]
-            if (target is not None)
-            else [query.group.property or "name"]
-        )
-        by = "|".join(labels) or "node"
-        number = query.form if measure is None else f"{query.form} {self._wording.measure(measure)}"
+        by = query.group.property or "name"
+        if query.group.target is not None:
+            types = self._graph.arrays.types.nodes
+            by = "|".join(self._graph.schema.label(types[one]) for one in sorted(query.group.target.types)) or "node"
+        number = query.form if query.measure is None else f"{query.form} {self._wording.measure(query.measure)}"
         most = _MOST_GROUPS if query.nodes.best is None else 0  # of the best a line would be the best of a group
         of = zip(outcome.table[:most], outcome.ends, strict=False)
         within = (_of_value(query.group, value) if row < 0 else _to_node(query.group, row) for (value, _), row in of)
         lines = (self._wording.line(ExactQuery("list", query.nodes.that(condition))) for condition in within)
         rows = tuple((group, int(value) if value.is_integer() else value) for group, value in outcome.table)
-        return GroupTable(columns=(by, number), rows=rows, total=len(rows), readings=tuple(lines))
+        return ResultTable(kind="groups", columns=(by, number), rows=rows, readings=tuple(lines))
 
     def _texts(self, query: ExactQuery, found: Sequence[tuple[int, JsonValue]]) -> Iterator[str]:
         """Yield the texts that nodes have where the property that is asked for holds numbers or dates: `on request`."""

@@ -56,7 +56,6 @@ class Overview(Record):
     """What a graph is about."""
 
     text: str
-    """In one sentence."""
     examples: tuple[Example, ...] = ()
     """Questions that are proved to have an answer, each of another kind."""
     nouns: dict[str, str] = {}
@@ -70,9 +69,11 @@ def overview_of(graph: Graph, ask: Ask | None) -> Overview:
     """Return what a graph is about. `ask` answers a question without a model; None for no examples."""
     words = _SchemaInWords(graph)
     made = () if ask is None else _of_documents(graph, ask) if words.is_of_documents else _proved(graph, words, ask)
-    nouns = {name: words.nouns(name) for name in words.types}
     return Overview(
-        text=words.sentence(), examples=tuple(made), nouns=nouns, asks=tuple(map(words.asked, graph.schema.edges))
+        text=words.sentence(),
+        examples=tuple(made),
+        nouns={name: words.nouns(name) for name in words.types},
+        asks=tuple(map(words.asked, graph.schema.edges)),
     )
 
 
@@ -99,15 +100,15 @@ class _SchemaInWords:
         """Return what so many nodes of a type are called."""
         return plural(self.noun(name)) if count != 1 and self.is_english else self.noun(name)
 
-    def phrases(self, triple: Triple) -> phrasing.EdgePhrases | None:
-        """Return the ways to say edges; None if it is not sure that they would be English."""
+    def phrases(self, triple: Triple) -> tuple[str, str]:
+        """Return what sources do to a target, `{}`, and the relative of targets; empty if not surely English."""
         is_mutual, label = triple.type in self.schema.symmetric, self.schema.label(triple.type)
         phrases = phrasing.relation(label, self.noun(triple.source), self.noun(triple.target), is_mutual=is_mutual)
         predicate = phrases.of_sources.predicate or ""
         be = re.fullmatch(r"are (?:\w+ )*?(\w+) (?!of )\w+ \{\}", predicate)
         is_sure = be is None or phrasing.is_participle(be[1]) or be[1] in (*phrasing.RELATED, "in", "the")
         is_noun = STOP.isdisjoint(words_of(self.schema.label(triple.target))) and "” link" not in predicate
-        return phrases if self.is_english and is_sure and is_noun else None
+        return (predicate, phrases.of_targets.relative or "") if self.is_english and is_sure and is_noun else ("", "")
 
     def sentence(self) -> str:
         """Return what the graph is about."""
@@ -126,26 +127,18 @@ class _SchemaInWords:
 
     def _fact(self, triple: Triple) -> str:
         """Return that there are such edges, if it can be said: `languages are influenced by languages`."""
-        if (phrases := self.phrases(triple)) is None:
-            return ""
-        predicate, sources = phrases.of_sources.predicate or "", self.nouns(triple.source)
+        (predicate, _), sources = self.phrases(triple), self.nouns(triple.source)
         if predicate.startswith("have "):  # `tracks have genres`
             owned = " ".join(words_of(self.schema.label(triple.type))).removeprefix("has ")
             return f"{sources} have {owned if is_plural(owned) else plural(owned)}"
-        return f"{sources} {predicate.format(self.nouns(triple.target))}"
+        return predicate and f"{sources} {predicate.format(self.nouns(triple.target))}"
 
     def asked(self, triple: Triple) -> str:
         """Return the question of how many sources each target has."""
-        sources, target, phrases = self.nouns(triple.source), self.noun(triple.target), self.phrases(triple)
-        predicate = None if phrases is None else phrases.of_sources.predicate
-        if predicate is None or predicate.endswith(f"the {target} {{}}"):
+        sources, target, (predicate, _) = self.nouns(triple.source), self.noun(triple.target), self.phrases(triple)
+        if not predicate or predicate.endswith(f"the {target} {{}}"):
             return f"{sources} per {target}"
         return f"How many {sources} {predicate.format(f'each {target}')}?"
-
-
-# A question over a graph in English, and the line that it means.
-
-_Made: TypeAlias = tuple[str, str]
 
 
 def _proved(graph: Graph, words: _SchemaInWords, ask: Ask) -> Iterator[Example]:
@@ -174,12 +167,10 @@ class _Edges:
     """The edges of a type between two node types, with questions about them."""
 
     def __init__(self, graph: Graph, words: _SchemaInWords, triple: Triple) -> None:
-        self.triple, self._arrays, phrases = triple, graph.arrays, words.phrases(triple)
+        self.triple, self._arrays = triple, graph.arrays
         self._source, self._target = words.noun(triple.source), words.noun(triple.target)
         self._sources, self._targets = words.nouns(triple.source), words.nouns(triple.target)
-        self.predicate = "" if phrases is None else phrases.of_sources.predicate or ""
-        """What sources do to a target, `{}`; empty if it is not sure that it would be English."""
-        self._relative = None if phrases is None else phrases.of_targets.relative
+        self.predicate, self._relative = words.phrases(triple)
         self._from, label, self._to = map(words.schema.label, (triple.source, triple.type, triple.target))
         ends = ("<-", "->") if triple.type in words.schema.symmetric else ("-", "->")
         self._arrow, self._back = f"{ends[0]}{label}{ends[1]}", f"<-{label}-"
@@ -220,23 +211,21 @@ class _Edges:
         """Return whether some of the targets (0) or the sources (1) have several edges."""
         return len(np.unique(self._ends[end])) < len(self._ends[end])
 
-    def made(self, kind: Kind) -> Iterator[_Made]:
-        """Yield questions of a kind, the best first."""
+    def made(self, kind: Kind) -> Iterator[tuple[str, str]]:
+        """Yield questions of a kind in English, the best first, each with the line that it means."""
         if kind in ("most", "per"):
             yield from self._over_all(kind)
         names = [name for name in self.names if kind == "count" or 1 < len(self._of(name)) <= _FEW]
         for name in names if kind in ("hop", "count") else ():
-            predicate, line = self.predicate.format(name), f'{self._from} that {self._arrow} "{name}"'
-            is_count = kind == "count"
-            yield f"{'How many' if is_count else 'Which'} {self._sources} {predicate}?", "count " * is_count + line
+            which, form = ("How many", "count ") if kind == "count" else ("Which", "")
+            line = f'{form}{self._from} that {self._arrow} "{name}"'
+            yield f"{which} {self._sources} {self.predicate.format(name)}?", line
         preposition = self.predicate.removesuffix(" {}").rpartition(" ")[2]
         but = f"but not {preposition}" if preposition in phrasing.PREPOSITIONS else "but not"
         for one, other in self._pairs(names) if kind in ("both", "not") else ():
-            is_not = kind == "not"
-            said = f"{self.predicate.format(one)} {but} {other}"
-            said = said if is_not else self.predicate.format(f"both {one} and {other}")
-            line = f'{self._from} that {self._arrow} "{one}" and {"not " * is_not}{self._arrow} "{other}"'
-            yield f"Which {self._sources} {said}?", line
+            line = f'{self._from} that {self._arrow} "{one}" and {"not " * (kind == "not")}{self._arrow} "{other}"'
+            said = self.predicate.format(f"both {one} and {other}" if kind == "both" else one)
+            yield f"Which {self._sources} {said}{f' {but} {other}' * (kind == 'not')}?", line
 
     def _pairs(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield two nodes that have sources in common."""
@@ -247,7 +236,7 @@ class _Edges:
                 if (other := self._arrays.names[row]) != name and self._is_telling(other):
                     yield name, other
 
-    def _over_all(self, kind: Kind) -> Iterator[_Made]:
+    def _over_all(self, kind: Kind) -> Iterator[tuple[str, str]]:
         """Yield questions for what has the most edges, one way and the other, or for how many each has."""
         is_between = self._source != self._target and self._is_many(0)
         if kind == "per" and is_between and len(np.unique(self._ends[0])) <= _MOST_GROUPS:
@@ -263,31 +252,29 @@ class _Edges:
 
 def _of_documents(graph: Graph, ask: Ask) -> Iterator[Example]:
     """Yield questions that headings ask, if what is quoted is below them, and one for what mentions a heading."""
-    arrays, end, asked = graph.arrays, time.monotonic() + _SECONDS, dict[str, Kind]()
+    arrays, end, questions = graph.arrays, time.monotonic() + _SECONDS, dict[str, int]()
     rows = [row for row in range(min(len(arrays.names), _MOST_ROWS)) if arrays.type_at(row) == CHUNK]
     # Of short sections in one passage the headings are lines of its text.
-    lines = {
-        row: [line for line in arrays.texts[row].split("\n") if line[-1:].isalpha() or line[-1:] == "?"] for row in rows
-    }
-    headings = [(row, text) for row in rows for text in (arrays.names[row].split(SEPARATOR)[-1], *lines[row])]
+    texts = [(row, (arrays.names[row].split(SEPARATOR)[-1], *arrays.texts[row].split("\n"))) for row in rows]
+    headings = [(row, line) for row, lines in texts for line in lines if line[-1:].isalnum() or line[-1:] == "?"]
     for row, heading in headings:
-        question = _question_of(heading, arrays.texts[row])
-        if question is not None and question not in asked and len(asked) < _QUOTED and time.monotonic() < end:
-            result = ask(question)
-            quoted = {node for citation in result.citations for node in citation.ids}
-            if result.answer_kind == "quotation" and result.refusal is None and arrays.ids[row] in quoted:
-                asked[question] = "quotation"
-    named = [
-        name
-        for name in dict.fromkeys(text for _, text in headings)
-        if re.fullmatch(r"[A-Z][a-z]+( [a-z]{3,}){1,2}", name)
-    ]
-    for name in named[:_TRIES]:
+        if (question := _question_of(heading, arrays.texts[row])) is not None:
+            questions.setdefault(question, row)
+    left = _QUOTED
+    for question, row in questions.items():
+        if not left or time.monotonic() > end:
+            break
+        result = ask(question)
+        quoted = {node for citation in result.citations for node in citation.ids}
+        if result.answer_kind == "quotation" and result.refusal is None and arrays.ids[row] in quoted:
+            left -= 1
+            yield Example(kind="quotation", question=question)
+    named = [name for _, name in headings if re.fullmatch(r"[A-Z][a-z]+( [a-z]{3,}){1,2}", name)]
+    for name in list(dict.fromkeys(named))[:_TRIES]:
         result = ask(question := f"Which documents mention {name[0].lower()}{name[1:]}?")
         if result.answer_kind == "set" and 0 < (result.answer or "").count(", ") < _FEW:
-            asked[question] = "mention"
-            break
-    yield from (Example(kind=kind, question=question) for question, kind in asked.items())
+            yield Example(kind="mention", question=question)
+            return
 
 
 def _question_of(heading: str, text: str) -> str | None:

@@ -437,18 +437,15 @@ class Executor:
     def _grouped(self, query: ExactQuery, rows: Numbers) -> QueryOutcome:
         """Return a number for each group: of its distinct nodes, or the average or sum of what they have."""
         assert query.group is not None
-        members: dict[str, list[int]] = {}
-        groups: dict[str, tuple[JsonValue, int]] = {}
+        groups: dict[str, tuple[JsonValue, int, list[int]]] = {}  # value, node or -1, members
         if query.group.property is not None:
             values = self._graph.arrays.properties.values(query.group.property, rows.astype(np.int32))
             for row, value in zip(rows.tolist(), values, strict=True):
                 for item in value if isinstance(value, list) else [value]:
                     if item is not None:
-                        members.setdefault(str(item), []).append(row)
-                        groups.setdefault(str(item), (item, -1))
+                        groups.setdefault(str(item), (item, -1, []))[2].append(row)
         elif query.group.target is None:
-            members = {self._called(row): [row] for row in rows.tolist()}
-            groups = {name: (name, row) for name, [row] in members.items()}
+            groups = {(name := self._called(row)): (name, row, [row]) for row in rows.tolist()}
         else:
             pairs = {
                 pair
@@ -456,10 +453,9 @@ class Executor:
                 for pair in zip(walked.far.tolist(), rows[walked.near].tolist(), strict=True)
             }
             for far, row in sorted(pairs):
-                members.setdefault(name := self._called(far), []).append(row)
-                groups[name] = name, far
+                groups.setdefault(name := self._called(far), (name, far, []))[2].append(row)
         table, told = [], set[int]()
-        for name, own in members.items():
+        for name, (_, _, own) in groups.items():
             if query.measure is None:
                 told.update(own)
                 table.append((name, float(len(set(own)))))
@@ -469,11 +465,9 @@ class Executor:
             numbers = numbers[~np.isnan(numbers)]
             if len(numbers) and not (query.measure.are_edges and not numbers.any()):
                 table.append((name, float(_TOTALS[query.form](numbers))))
-        ordered = tuple(sorted(table, key=lambda group: (-group[1], group[0])))
-        numbered, ends = (
-            tuple((groups[name][0], n) for name, n in ordered),
-            tuple(groups[name][1] for name, _ in ordered),
-        )
+        ordered = sorted(table, key=lambda group: (-group[1], group[0]))
+        numbered = tuple((groups[name][0], number) for name, number in ordered)
+        ends = tuple(groups[name][1] for name, _ in ordered)
         return QueryOutcome(rows.astype(np.int32), None, len(rows) - len(told), numbered, ends)
 
     def _called(self, row: int) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from orienteer.elements import JsonValue, Kind
 from orienteer.graph.search import shared_name
 from orienteer.graph.store import Graph
 from orienteer.reading.overview import Overview
-from orienteer.records import Question, Ranked, Refusal, Result, Road, WalkedEdge
+from orienteer.records import Question, Ranked, Refusal, Result, ResultTable, WalkedEdge
 from orienteer.retrieval.graph_text import bare_hit, edge_lines, ends_of
-from orienteer.text.sentences import one_line
+from orienteer.text.sentences import one_line, value_text
 
 _GRAPH = r"(?:(?:this|the|diese[rsmn]?|de[rm]|das) )?(?:graph|data|database|dataset|collection|daten|graphen)"
 _OVERVIEW = re.compile(
@@ -53,9 +53,9 @@ def road_of(graph: Graph, question: Question, overview: Callable[[], Overview], 
     elif _OVERVIEW.fullmatch(text):
         about = overview()
         rows = tuple((example.kind, example.question) for example in about.examples)
-        road = Road(kind="overview", columns=("kind", "question"), rows=rows)
+        table = ResultTable(kind="overview", columns=("kind", "question"), rows=rows)
         asks = "\n".join(ask for _, ask in rows) or None
-        found = {"method": "overview", "road": road, "answer": about.text, "long_answer": asks, "notes": about.notes}
+        found = {"method": "overview", "table": table, "answer": about.text, "long_answer": asks, "notes": about.notes}
     elif (compared := _compared_rows(graph, text)) is not None:
         found = {"method": "compare", **_comparison(graph, compared, question.k)}
     else:
@@ -83,25 +83,21 @@ def _comparison(graph: Graph, rows: tuple[int, int], most: int) -> dict[str, Any
     arrays = graph.arrays
     ids, names = [arrays.ids[row] for row in rows], [arrays.names[row] for row in rows]
     own = [{"type": graph.schema.label(arrays.type_at(row)), **arrays.properties.of(row)} for row in rows]
-    same, different, table = list[str](), list[str](), list[tuple[JsonValue, ...]]()
+    same, different, table = list[str](), list[str](), list[tuple[str, ...]]()
     for name in dict.fromkeys((*own[0], *own[1])):
         one, other = (_value(values.get(name)) for values in own)
         (same if one == other else different).append(name)
         table.append((name, one, "", "") if one == other else (name, "", one, other))
     around = [_neighbours(graph, row) for row in rows]
-    nothing = frozenset[int]()
     for kind in dict.fromkeys((*around[0], *around[1])):
-        left, right = (groups.get(kind, nothing) for groups in around)
-        table.append(
-            (_kind(graph, kind), *(_names(graph, part) for part in (left & right, left - right, right - left)))
-        )
+        left, right = (groups.get(kind, frozenset()) for groups in around)
+        parts = (left & right, left - right, right - left)
+        table.append((_kind(graph, kind), *(_names(graph, part) for part in parts)))
     sets = [frozenset().union(*groups.values()) for groups in around]
     shared = len(sets[0] & sets[1])
     rest = [f"{name} has {len(own) - shared:,} of its own" for name, own in zip(names, sets, strict=True)]
     told = [f"{' and '.join(names)} have {counted(shared, 'neighbour')} in common; {' and '.join(rest)}"]
-    told += [
-        f"{word}: {', '.join(listed)}" for word, listed in (("The same", same), ("Different", different)) if listed
-    ]
+    told += [f"The same: {', '.join(same)}"] * bool(same) + [f"Different: {', '.join(different)}"] * bool(different)
     heads = ("", "both", *(names if names[0] != names[1] else ids))
     lines = [
         "; ".join(f"{head} {cell}".strip() for head, cell in zip(heads, row, strict=True) if cell) for row in table
@@ -109,8 +105,8 @@ def _comparison(graph: Graph, rows: tuple[int, int], most: int) -> dict[str, Any
     common = graph.intersect(ids, k=min(shared, most))
     hits = tuple(_hit(graph, one.id, [(edge.source, edge.type, edge.target) for edge in one.edges]) for one in common)
     notes = tuple(note for name in names if (note := shared_name(arrays, name)) is not None)
-    road = Road(kind="compare", columns=heads, rows=tuple(table))
-    return {"road": road, "answer": ". ".join(told), "long_answer": "\n".join(lines), "hits": hits, "notes": notes}
+    made = ResultTable(kind="compare", columns=heads, rows=tuple(table))
+    return {"table": made, "answer": ". ".join(told), "long_answer": "\n".join(lines), "hits": hits, "notes": notes}
 
 
 def _neighbours(graph: Graph, row: int) -> dict[Kind, frozenset[int]]:
@@ -139,14 +135,13 @@ def _names(graph: Graph, rows: frozenset[int]) -> str:
     return ", ".join([*(graph.arrays.names[row] for row in best), *more])
 
 
-def _value(value: object) -> str:
+def _value(value: JsonValue) -> str:
     """Return a value of a table in a line: a node by its name, an edge by its ends."""
     if isinstance(value, dict) and {"id", "name"} <= set(value):
         return str(value["name"])
     if isinstance(value, dict) and {"source", "type", "target"} <= set(value):
         return f"{value['source']} -{value['type']}-> {value['target']}"
-    text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return one_line(text, _LONGEST_VALUE)
+    return "" if value is None else one_line(value_text(value), _LONGEST_VALUE)
 
 
 def _hit(graph: Graph, node: str, edges: Iterable[tuple[str, str, str]]) -> Ranked:
@@ -162,16 +157,16 @@ def _statement(graph: Graph, text: str) -> dict[str, Any]:  # Any: the fields of
 
     table = Cypher(graph).query(text, proofs=_PROVED)
     edges = dict[str, list[tuple[str, str, str]]]()
-    for at, row in enumerate(table.rows):
-        laid = table.proofs[at].laid[:1] if at < len(table.proofs) else ()
-        proved = [value for one in laid for value in one.values() if isinstance(value, dict) and "source" in value]
+    for row, proof in zip_longest(table.rows, table.proofs):
+        laid = [value for one in (proof.laid[:1] if proof else ()) for value in one.values() if isinstance(value, dict)]
+        proved = [(str(e["source"]), str(e["type"]), str(e["target"])) for e in laid if "source" in e]
         for node in (value["id"] for value in row if isinstance(value, dict) and "name" in value):
-            edges.setdefault(str(node), []).extend((str(e["source"]), str(e["type"]), str(e["target"])) for e in proved)
+            edges.setdefault(str(node), []).extend(proved)
     is_value = table.total == 1 and len(table.columns) == 1
     lines = [" | ".join(map(_value, row)) for row in (table.columns, *table.rows[:_LINES])]
     listed = "" if len(table.rows) == table.total else f", the first {len(table.rows):,} are listed"
     return {
-        "road": Road(kind="cypher", columns=table.columns, rows=table.rows),
+        "table": ResultTable(kind="cypher", columns=table.columns, rows=table.rows),
         "answer": _value(table.rows[0][0]) if is_value else counted(table.total, "row") + listed,
         "long_answer": None if is_value else "\n".join(lines),
         "hits": tuple(_hit(graph, node, proof) for node, proof in edges.items()),

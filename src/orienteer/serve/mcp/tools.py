@@ -345,16 +345,21 @@ def _step(event: Event) -> str | None:
 
 def reply_of(result: Result, graph: Graph, k: int) -> Reply:
     """Return a result as a tool's reply: the reading line, the answer, notes, and numbered hits."""
+    groups = _groups(result)
     content: dict[str, JsonValue] = {
         "reading": None if result.reading is None else result.reading.text,
         "answer": result.answer,
         "total": result.total,
         "offset": result.offset,
-        "groups": [] if result.table is None else [list(row) for row in result.table.rows[:_MOST_GROUPS]],
-        "group_count": 0 if result.table is None else result.table.total,
+        "groups": [list(row) for row in groups[:_MOST_GROUPS]],
+        "group_count": len(groups),
         "nodes": [hit.model_dump(include={"id", "name", "type", "why", "complete"}) for hit in result.hits],
     }
     return Reply(_text_of(result, graph, k), content)
+
+
+def _groups(result: Result) -> tuple[tuple[JsonValue, ...], ...]:
+    return result.table.rows if result.table is not None and result.table.kind == "groups" else ()
 
 
 def _text_of(result: Result, graph: Graph, k: int) -> str:
@@ -397,7 +402,7 @@ def _answer(result: Result, room: int) -> str:
         return f"answer: “{one_line(result.answer, _QUOTATION)}”{where}"
     answers = answers_of(result, larger_k="k=", most_k=MOST_ROWS)
     quotes = [f"\n  rests on {one_line(citation.told, _QUOTATION)}" for citation in result.citations if citation.quote]
-    of = f" ({counted(result.table.total, 'group')})" if result.table else ""
+    of = f" ({counted(len(groups), 'group')})" if (groups := _groups(result)) else ""
     return cut(f"answer{of}: {'; '.join(answers)}{''.join(quotes)}", room) if answers else ""
 
 

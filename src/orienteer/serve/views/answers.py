@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from orienteer.graph.properties import number_of
@@ -16,7 +17,6 @@ from orienteer.serve.views import records
 
 if TYPE_CHECKING:
     from orienteer.graph.columns import Column, NodeTable
-    from orienteer.graph.listing import ListedGroup
     from orienteer.graph.store import Graph
     from orienteer.records import JsonValue
     from orienteer.retriever import Retriever
@@ -76,122 +76,100 @@ def facets(retriever: Retriever, question: str | None = None, **options: Any) ->
 
     Those that most nodes have come first, each with its most frequent values. Raises what `Retriever.answers` raises.
     """
-    import numpy as np
-
-    from orienteer.graph.listing import grouped
-
-    graph, table = retriever.graph, answer_table(retriever, question, **options)
-    lines = _Lines(graph, table.reading)
-    properties, edges = [], []
+    arrays, table = retriever.graph.arrays, answer_table(retriever, question, **options)
+    narrowed = _narrowed(retriever.graph, table.reading)
+    found: dict[str, list[records.Facet]] = {"property": [], "edge": []}
     for column in table.columns:
         check_patience()
-        if column.kind == "property":
-            properties.append(_of_property(column, table.total, grouped(graph.arrays, table.rows, column.source)))
-        elif column.kind == "edge":
-            edges.append(_of_edge(graph, column, table.total, lines))
-    numbers, counts = np.unique(graph.arrays.node_types[table.rows], return_counts=True)
-    most = np.argsort(-counts, kind="stable")
-    by_type = zip(numbers[most].tolist(), counts[most].tolist(), strict=True)
+        if column.kind != "own":
+            found[column.kind].append(_facet(table, column, narrowed))
+    best = {kind: sorted(own, key=lambda facet: facet.missing)[:MOST_FACETS] for kind, own in found.items()}
     # The sorts are stable: ties stay in the order of the graph.
+    types = Counter(sorted(arrays.node_types[table.rows].tolist())).most_common()
     return records.Facets(
         total=table.total,
-        types=tuple(records.Group(value=str(graph.arrays.types.nodes[one]), count=count) for one, count in by_type),
-        properties=tuple(sorted(properties, key=lambda facet: facet.missing)[:MOST_FACETS]),
-        edges=tuple(sorted(edges, key=lambda facet: facet.missing)[:MOST_FACETS]),
+        types=tuple(records.Group(value=arrays.types.nodes[number], count=count) for number, count in types),
+        properties=tuple(best["property"]),
+        edges=tuple(best["edge"]),
     )
 
 
-def _of_property(column: Column, total: int, groups: Sequence[ListedGroup]) -> records.Facet:
-    known = [group for group in groups if group.value is not None]
-    missing = sum(group.count for group in groups if group.value is None)
-    kind, bins = _binned([(group.value, group.count) for group in known])
-    choices = (records.Choice(value=group.value, count=group.count) for group in known[:MOST_VALUES])
+def _facet(table: NodeTable, column: Column, narrowed: Callable[[int, int], str | None]) -> records.Facet:
+    from orienteer.graph.listing import grouped
+
+    arrays, bins = table.arrays, list[records.Bin]()
+    kind: records.FacetKind = "edge"
+    if column.others is None:
+        groups = grouped(arrays, table.rows, column.source)
+        known = [(group.value, group.count) for group in groups if group.value is not None]
+        choices = [records.Choice(value=value, count=count) for value, count in known[:MOST_VALUES]]
+        kind, bins = _binned(known)
+        count, distinct = table.total - sum(group.count for group in groups if group.value is None), len(known)
+    else:
+        rows = Counter[int](sorted(column.others.tolist()))
+        choices = [
+            records.Choice(value=arrays.names[row], count=count, id=arrays.ids[row], reading=narrowed(column.edge, row))
+            for row, count in rows.most_common(MOST_VALUES)
+        ]
+        count, distinct = len(column.others), len(rows)
     return records.Facet(
-        name=column.source,
+        name=column.source if kind != "edge" else column.name,
         kind=kind,
         groups=tuple(choices),
-        count=total - missing,
-        distinct=len(known),
-        missing=missing,
+        count=count,
+        distinct=distinct,
+        missing=table.total - count,
         bins=tuple(bins),
     )
 
 
-def _of_edge(graph: Graph, column: Column, total: int, lines: _Lines) -> records.Facet:
-    import numpy as np
+def _narrowed(graph: Graph, reading: str | None) -> Callable[[int, int], str | None]:
+    """Return what writes a reading line anew, of the nodes that an edge of a kind joins to a node; None of no list."""
+    from orienteer.reading.line import parse
+    from orienteer.reading.query import Among, Joined, NodeSet
+    from orienteer.reading.wording import QueryWording
 
-    assert column.others is not None, "a column of neighbours has them"
-    rows, counts = np.unique(column.others, return_counts=True)
-    most = np.argsort(-counts, kind="stable")[:MOST_VALUES]
-    choices = (
-        records.Choice(
-            value=graph.arrays.names[row], count=count, id=graph.arrays.ids[row], reading=lines.to(column.edge, row)
-        )
-        for row, count in zip(rows[most].tolist(), counts[most].tolist(), strict=True)
-    )
-    count = len(column.others)
-    return records.Facet(
-        name=column.name, kind="edge", groups=tuple(choices), count=count, distinct=len(rows), missing=total - count
-    )
+    query, wording, types = None if reading is None else parse(reading, graph), QueryWording(graph), graph.arrays.types
 
-
-class _Lines:
-    """Writes a reading line anew, for the nodes that are joined to another one besides."""
-
-    def __init__(self, graph: Graph, reading: str | None) -> None:
-        from orienteer.reading.line import parse
-        from orienteer.reading.wording import QueryWording
-
-        query = None if reading is None else parse(reading, graph)
-        self._query = query if query is not None and query.form in ("list", "count") else None
-        self._wording, self._types = QueryWording(graph), graph.arrays.types.edges
-        self._symmetric = graph.schema.symmetric
-
-    def to(self, edge: int, row: int) -> str | None:
-        """Return the line with an edge of a kind to a node; None if the line is no list."""
-        from orienteer.reading.query import Among, Joined, NodeSet
-
-        if self._query is None:
+    def line(edge: int, row: int) -> str | None:
+        if query is None or query.form not in ("list", "count"):
             return None
-        kinds = (edge, edge ^ 1) if self._types[edge >> 1] in self._symmetric else (edge,)
-        nodes = self._query.nodes.that(Joined(kinds, NodeSet(conditions=(Among((row,)),))))
-        return self._wording.line(replace(self._query, nodes=nodes))
+        kinds = (edge, edge ^ 1) if types.edges[edge >> 1] in graph.schema.symmetric else (edge,)
+        joined = Joined(kinds, NodeSet(conditions=(Among((row,)),)))
+        return wording.line(replace(query, nodes=query.nodes.that(joined)))
+
+    return line
 
 
 # Numbers and dates in bins of equal length, each with its beginning and without its end.
 
 
 def _binned(values: Sequence[tuple[JsonValue, int]]) -> tuple[records.FacetKind, list[records.Bin]]:
-    """Return what distinct values are, each with its count, and their bins, none of texts."""
-    if values and {type(value) for value, _ in values} <= {int, float}:
-        numbers = {number_of(value): count for value, count in values}
-        whole = all(isinstance(value, int) for value, _ in values)
-        return "number", [
-            records.Bin(low=_plain(low), high=_plain(high), count=count)
-            for low, high, count in _bins(numbers, _steps(min(numbers), max(numbers), least=1 if whole else 0))
-        ]
-    days = Counter[float]()
-    for value, count in values:
-        if (day := _day(value)) is None:
-            return "text", []
-        days[day] += count
-    dated = _bins(days, _dates(int(min(days)), int(max(days)))) if days else ()
-    return "date" if days else "text", [
-        records.Bin(
-            low=date.fromordinal(int(low)).isoformat(), high=date.fromordinal(int(high)).isoformat(), count=count
-        )
-        for low, high, count in dated
-    ]
-
-
-def _bins(counts: Mapping[float, int], ends: Sequence[float]) -> list[tuple[float, float, int]]:
-    """Return the bins between ascending ends, each with its count; none if they do not hold all that is counted."""
+    """Return what distinct values are, each with its count, and their bins, none if those cannot hold all."""
     import numpy as np
 
+    kind: records.FacetKind
+    if values and {type(value) for value, _ in values} <= {int, float}:
+        counts = Counter({number_of(value): count for value, count in values})
+        least = 1 if all(isinstance(value, int) for value, _ in values) else 0
+        kind, shown, ends = "number", _plain, _steps(min(counts), max(counts), least=least)
+    else:
+        counts = Counter[float]()
+        for value, count in values:
+            if (day := _day(value)) is None:
+                return "text", []
+            counts[day] += count
+        if not counts:
+            return "text", []
+        kind, shown, ends = "date", _iso, _dates(int(min(counts)), int(max(counts)))
     if len(counts) < 2 or not ends:
-        return []
+        return kind, []
     sizes = np.histogram([*counts], bins=ends, weights=[*counts.values()])[0].astype(np.int64).tolist()
-    return list(zip(ends, ends[1:], sizes, strict=False)) if sum(sizes) == sum(counts.values()) else []
+    bins = [
+        records.Bin(low=shown(low), high=shown(high), count=size)
+        for (low, high), size in zip(pairwise(ends), sizes, strict=True)
+    ]
+    return kind, bins if sum(sizes) == counts.total() else []
 
 
 def _steps(low: float, high: float, *, least: float) -> list[float]:
@@ -223,5 +201,9 @@ def _day(value: JsonValue) -> int | None:
     return date(int(text[:4]), int(text[5:7]), int(text[8:10]) if text[7:8] == "-" else 1).toordinal()
 
 
-def _plain(number: float) -> float:
+def _plain(number: float) -> JsonValue:
     return int(number) if number.is_integer() else number
+
+
+def _iso(number: float) -> JsonValue:
+    return date.fromordinal(int(number)).isoformat()
