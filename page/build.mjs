@@ -11,6 +11,20 @@ const folder = resolve(process.argv[2] ?? join(here, "../src/orienteer"), "serve
 const notebook = join(folder, "../../page/widget");
 const assets = join(folder, "assets");
 
+/** Leave out what no visitor gets to see: comments of shaders, names of colours, sentences of a library's own errors. */
+const shorter = {
+  name: "shorter",
+  setup: ({ onLoad }) => {
+    const shortened = (filter, change) =>
+      onLoad({ filter }, ({ path }) => ({ contents: change(readFileSync(path, "utf8")), loader: "js" }));
+    const shader = (text) => text.replace(/ *\/\/.*?(?=\\n)/g, "").replace(/(\\n *)+/g, "\\n");
+    shortened(/sigma\/dist\/.*\.js$/, (code) =>
+      code.replace(/\/\*glsl\*\/"(?:[^"\\]|\\.)*"/g, shader).replace(/(HTML_COLORS = ){[^}]*}/, "$1{}"),
+    );
+    shortened(/graphology\.mjs$/, (code) => code.replace(/(new \w+GraphError)\(\s*`[^`]*`\s*\)/g, "$1()"));
+  },
+};
+
 const common = {
   absWorkingDir: here,
   bundle: true,
@@ -19,6 +33,7 @@ const common = {
   target: "es2022",
   charset: "utf8",
   write: false,
+  plugins: [shorter],
   outdir: "/",
   legalComments: "none",
 };

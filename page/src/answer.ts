@@ -3,7 +3,7 @@
 import { Refused, Unreachable } from "./api";
 import { bars } from "./charts";
 import { byId, Characters, el, plain } from "./dom";
-import { place, type Citation, type Hit, type Result, type ResultTable } from "./records";
+import { kindOf, place, type Citation, type Hit, type Result, type ResultTable } from "./records";
 import { roadTable } from "./roads";
 import { tries } from "./start";
 import { number, say } from "./texts";
@@ -258,11 +258,22 @@ export function messageOf(error: unknown): string {
 }
 
 /** Say how many nodes meet all of a question where no answer names them, or not all are listed. */
-export function meetingOf({ reading, answer, refusal, total: all }: Result, hits: readonly Hit[]): string {
+export function meetingOf(result: Result, hits: readonly Hit[]): string {
+  const { reading, answer, refusal, total: all } = result;
   const total = all ?? reading?.total,
     listed = hits.filter((hit) => hit.complete).length;
-  if (!total || refusal || (answer !== null && listed === total)) return "";
+  if (!total || refusal || kindOf(result) === "groups" || (answer !== null && listed === total)) return "";
   return `${say("meeting", { n: total })}: ${listed === total ? say("allListed") : say("firstListed", { n: listed })}`;
+}
+
+/** Say how many answers are listed, and how many that are near. */
+export function foundIn(result: Result, hits: readonly Hit[]): string {
+  const kind = kindOf(result),
+    n = hits.filter((hit) => hit.complete).length,
+    rest = hits.length - n;
+  if (!n && !result.reading?.complete) return say("found", { n: hits.length });
+  const found = say(kind === "compare" ? "foundCommon" : kind === "path" ? "foundWay" : "foundAnswers", { n });
+  return [n ? found : "", rest ? say("foundNear", { n: rest }) : ""].filter(Boolean).join(", ");
 }
 
 /** Say in one line which method ran, what it took, and what ended it. */

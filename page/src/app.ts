@@ -1,7 +1,7 @@
 /** The page: one question at a time, from the box to the picture. */
 
 import { Acts } from "./acts";
-import { Answer, messageOf, spentOn } from "./answer";
+import { Answer, foundIn, messageOf, spentOn } from "./answer";
 import { ask, get, post, Refused } from "./api";
 import { Cards } from "./cards";
 import { DocumentView, isPassage, linkedPlace, placeIn, withoutPlace, withPlace, type Place } from "./document";
@@ -10,10 +10,10 @@ import { showEarlier } from "./earlier";
 import { FacetList, type Filters } from "./facets";
 import { askedBy, fragment, keep, told, turns, type Asked, type Turn } from "./history";
 import { answers, isUnderWay, isWhole, showMaking, showWhole } from "./making";
-import { forgetColors } from "./palette";
+import { forgetColors, rankColors } from "./palette";
 import { Panel } from "./panel";
 import { Picture } from "./picture";
-import { isUnread, type Facets, type Happening, type Hit, type Overview, type Result, type SchemaView } from "./records";
+import { isUnread, kindOf, type Facets, type Happening, type Hit, type Overview, type Result, type SchemaView } from "./records";
 import { Further } from "./roads";
 import {
   askForKey,
@@ -26,12 +26,13 @@ import {
   type ServedGraph,
 } from "./served";
 import { setUpKeys, setUpLanguage, setUpTabs, setUpTheme } from "./shell";
-import { Replay } from "./replay";
+import { Replay, walkOf } from "./replay";
 import { drawSchema, hideSchema, tries, welcome } from "./start";
 import { Steps } from "./steps";
 import { AllAnswers, wholeOf } from "./table";
 import { language, say } from "./texts";
 
+const NO_MODEL = "no model is configured"; // begins a note of the server
 const HITS = 20,
   OFFERED = 3; // questions
 const LOOK_AGAIN_MILLISECONDS = 2000;
@@ -216,7 +217,7 @@ export class App {
     this.running?.abort();
     this.graph = graph;
     this.conversation = [];
-    forgetColors();
+    rankColors(graph.node_types);
     this.filters = { node_types: [], where: [] };
     showGraph(graph, this.served.graphs.length === 1);
     this.empty();
@@ -253,6 +254,7 @@ export class App {
     Object.assign(graph, now, { labels: { ...labels, ...now.labels } });
     if (graph.generation !== generation) {
       showGraph(graph, this.served.graphs.length === 1);
+      if (!this.asked) rankColors(graph.node_types);
       if (answers(graph) && !this.asked) void this.welcome(graph);
     }
     this.hasNews ||= wasPartial && graph.is_ready && this.asked !== null;
@@ -367,6 +369,7 @@ export class App {
     for (const id of ["error", "found", "nothing"]) byId(id).hidden = true;
     byId("start").replaceChildren();
     byId("spent").replaceChildren();
+    forgetColors();
     hideSchema();
     this.acts.clear();
     this.further.clear();
@@ -407,7 +410,7 @@ export class App {
     } catch (error) {
       if (!mine.signal.aborted) {
         if (before && !this.shown) this.showAgain(before);
-        this.fail(error);
+        this.fail(error, asked.reading !== null);
       }
     } finally {
       if (mine.signal.aborted && mine === this.running) byId("spent").textContent = say("stopped");
@@ -428,7 +431,7 @@ export class App {
     this.address(asked);
     this.cards.wait();
     byId("asking").classList.remove("waiting");
-    for (const event of this.early) this.steps.hear(event);
+    for (const event of this.early) this.hear(event);
   }
 
   /** Show what happens to a question until it ends; return its result, null where it broke off. */
@@ -470,7 +473,7 @@ export class App {
     if (event.kind === "hit") this.cards.add(event.hit);
     else if (event.kind === "answer_part") this.answer.hear(event.text);
     else if (event.kind === "answer") this.answer.say(event.answer);
-    else this.steps.hear(event);
+    else if (event.kind !== "note" || !event.text.startsWith(NO_MODEL)) this.steps.hear(event);
   }
 
   private async finish(turn: Turn, signal: AbortSignal): Promise<void> {
@@ -483,17 +486,21 @@ export class App {
 
   /** Add what the graph says of the hits: the picture and the facets. */
   private async addBeside({ asked, hits: found, result }: Turn, signal: AbortSignal): Promise<void> {
-    const hits = isUnread(result) ? [] : found;
+    const kind = kindOf(result),
+      hits = isUnread(result) || kind === "groups" ? [] : found;
     const whole = wholeOf(asked, result),
       counted = whole ? post<Facets>("api/facets", whole, signal) : null;
     if (result.table?.kind === "overview") await this.drawSchema(asked);
     if (isUnread(result) && !result.refusal?.questions?.length && !result.refusal?.near.length) await this.offer(asked);
-    const { text = null, total = null } = result.reading ?? {},
+    const total = result.reading?.total ?? null,
       named = hits.length ? this.steps.named : [];
-    const drawn = this.picture.draw(hits, named, signal, total, text?.startsWith("path ") ?? false);
+    if (kind === "groups") this.picture.none();
+    const drawn = this.picture.draw(hits, named, signal, total, kind);
     const [, facets] = await Promise.all([drawn, counted]);
     if (this.asked !== asked) return;
     this.steps.learn([...hits, ...hits.flatMap((hit) => hit.ends ?? []), ...this.picture.known]);
+    // What shows that an exact answer is right is its proof, and not the calls of a search for it.
+    if (whole && !result.usage.calls) this.steps.prove(kind === "path" ? [] : walkOf(this.picture.proof));
     this.replay.offer(hits.length ? this.steps.walked : []);
     if (facets) this.facets.show(facets, this.filters);
   }
@@ -517,8 +524,8 @@ export class App {
   }
 
   /** Say what went wrong: beneath the reading where one is edited, else below the question. */
-  private fail(error: unknown): void {
-    if (this.answer.failed(error)) return;
+  private fail(error: unknown, isOfLine = false): void {
+    if (isOfLine && this.answer.failed(error)) return;
     byId("error").textContent = messageOf(error);
     byId("error").hidden = false;
   }
@@ -544,24 +551,31 @@ export class App {
     this.cards.stopWaiting();
     if (!hits.length) this.cards.clear();
     else if (isUnread(result)) this.cards.fold();
-    byId("found").textContent = say("found", { n: hits.length });
-    byId("found").hidden = !hits.length || isUnread(result);
+    else if (kindOf(result) === "groups") this.cards.count(result.reading?.total ?? hits.length);
+    byId("found").textContent = foundIn(result, hits);
+    byId("found").hidden = !hits.length || isUnread(result) || kindOf(result) === "groups";
     byId("nothing").textContent = say(isWhole(this.graph) ? "nothing" : "nothingSoFar");
     byId("nothing").hidden = hits.length > 0 || result.answer !== null;
     this.acts.show(turn);
     this.all.show(turn);
     this.turn = turn;
     this.further.show(turn);
-    byId("spent").replaceChildren(el("p", {}, spentOn(result)), ...result.notes.map((note) => el("p", {}, note)));
+    byId("spent").replaceChildren(el("p", {}, spentOn(result)), ...this.notes(result).map((note) => el("p", {}, note)));
     this.showEarlier();
     this.openBest(turn);
+  }
+
+  /** Return what is to be said of a result; that there is no model stands above. */
+  private notes({ notes }: Result): string[] {
+    return notes.filter((note) => this.served.model !== null || !note.startsWith(NO_MODEL));
   }
 
   /** Add answers behind those that are listed; the picture stays with the first. */
   private addHits(hits: Hit[]): void {
     for (const hit of hits) this.cards.add(hit);
-    byId("found").textContent = say("found", { n: this.cards.all.length });
-    if (this.turn) this.answer.listed(this.turn.result, this.cards.all);
+    if (!this.turn) return;
+    byId("found").textContent = foundIn(this.turn.result, this.cards.all);
+    this.answer.listed(this.turn.result, this.cards.all);
   }
 
   // ------------------------------------------------------------------------------------------------- looking at nodes

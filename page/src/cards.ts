@@ -67,10 +67,15 @@ export class Cards {
   fold(): void {
     this.hits = this.hits.slice(0, NEAREST);
     const cards = [...this.list.children].slice(0, NEAREST);
-    const inside = el("ol", {}, ...cards);
-    this.list.replaceChildren(
-      el("li", {}, el("details", {}, el("summary", {}, say("nearest", { n: cards.length })), inside)),
-    );
+    this.under(say("nearest", { n: cards.length }), cards);
+  }
+
+  /** Leave them under a fold where `total` nodes are counted, and their numbers are the answer. */
+  count(total: number): void {
+    const cards = [...this.list.children];
+    for (const why of this.list.querySelectorAll("p.why")) why.remove(); // words of a ranking: all are counted
+    const listed = cards.length < total ? `: ${say("firstListed", { n: cards.length })}` : "";
+    this.under(say("counted", { n: total }) + listed, cards);
   }
 
   /** Bring the card of a node into sight. */
@@ -94,6 +99,11 @@ export class Cards {
   }
 
   // ------------------------------------------------------------------------------------------------------------ within
+
+  private under(summary: string, cards: Element[]): void {
+    const inside = el("ol", {}, ...cards);
+    this.list.replaceChildren(el("li", {}, el("details", {}, el("summary", {}, summary), inside)));
+  }
 
   private element(id: string): HTMLElement | null {
     return this.list.querySelector(`[data-id="${CSS.escape(id)}"]`);

@@ -45,10 +45,10 @@ const SMALL = 11,
   LINE = 16,
   PORT = 15,
   SLOT = 20; // pixels: of a label's letters, of a line of a name, between labels at one box, of a passing line
-/** Pixels of a name's letters, beside a name and its dot together, and of a gap at least; narrower in a narrow room. */
-type Sizes = { font: number; pad: number; gap: number };
-const WIDE: Sizes = { font: 13, pad: 31, gap: 46 },
-  NARROW: Sizes = { font: 12, pad: 28, gap: 36 },
+/** Pixels of a name's letters, beside a name and its dot together, of a gap at least, and at the edges; less in a narrow room. */
+type Sizes = { font: number; pad: number; gap: number; edge: number };
+const WIDE: Sizes = { font: 13, pad: 31, gap: 46, edge: 20 },
+  NARROW: Sizes = { font: 12, pad: 28, gap: 36, edge: 8 },
   NARROW_ROOM = 600;
 const TITLE = 1.1; // how much wider a bold text is
 const LEAST_TEXT = 66,
@@ -189,7 +189,7 @@ function gapsOf(
 ): { gaps: number[]; headers: Map<string, string>; margin: number } {
   const gaps = columns.slice(1).map(() => sizes.gap),
     headers = new Map<string, string>();
-  let margin = 6;
+  let margin = sizes.edge;
   const bundles = grouped(lines.filter((line) => !line.via.length), bundleOf);
   for (const [bundle, own] of bundles) {
     const texts = new Set(own.map((line) => line.text)),
@@ -226,7 +226,7 @@ function ported(lines: readonly Line[]): void {
 // -------------------------------------------------------------------------------------------------- across and down
 
 /** Give columns their places and boxes their texts; return the width of it all, which a narrow room may be too small for. */
-function across(columns: Box[][], gaps: number[], margin: number, width: number, { font, pad }: Sizes): number {
+function across(columns: Box[][], gaps: number[], margin: number, width: number, { font, pad, edge }: Sizes): number {
   const natural = columns.map((boxes) =>
     Math.max(
       ...boxes.map((box) =>
@@ -234,12 +234,12 @@ function across(columns: Box[][], gaps: number[], margin: number, width: number,
       ),
     ),
   );
-  const room = width - margin - 6 - sum(gaps),
+  const room = width - margin - edge - sum(gaps),
     least = LEAST_TEXT + pad;
   let most = Math.max(...natural);
   while (most > least && sum(natural.map((own) => Math.min(own, most))) > room) most -= 2;
   const own = natural.map((one) => Math.ceil(Math.min(one, Math.max(most, least)))),
-    rest = width - margin - 6 - sum(gaps) - sum(own);
+    rest = room - sum(own);
   let x = margin;
   columns.forEach((boxes, column) => {
     for (const box of boxes) {
@@ -254,7 +254,7 @@ function across(columns: Box[][], gaps: number[], margin: number, width: number,
     if (gap !== undefined) x += own[column]! + Math.max(gap, Math.min(MOST_GAP, gap + Math.max(0, rest) / gaps.length));
     else x += own[column]!;
   });
-  return Math.max(x + 6, 0);
+  return Math.max(x + edge, 0);
 }
 
 /** Give boxes their heights so that few lines cross: each near the middle of what it is joined to. Return the height of it all. */

@@ -80,7 +80,14 @@ export class Picture {
     this.lacks = [];
     this.proof = NOTHING;
     this.show(NOTHING, 0);
+    byId("blank").textContent = say("emptyPicture");
     byId("told").replaceChildren();
+  }
+
+  /** Say that there is no picture, for nothing joins what was found. */
+  none(): void {
+    this.clear();
+    byId("blank").textContent = say("noPicture");
   }
 
   fit(): void {
@@ -104,8 +111,9 @@ export class Picture {
   }
 
   /** Draw hits with the ways that lead to them; where nothing is proved, with what tool calls named. `total` nodes answer. */
-  async draw(hits: readonly Hit[], named: Iterable<string>, signal: AbortSignal, total: number | null, isPath: boolean): Promise<void> {
-    const shown = hits.slice(0, DRAWN_HITS),
+  async draw(hits: readonly Hit[], named: Iterable<string>, signal: AbortSignal, total: number | null, kind: string): Promise<void> {
+    const isPath = kind === "path",
+      shown = hits.slice(0, DRAWN_HITS),
       isRead = shown.some((hit) => hit.complete);
     const main = isRead ? shown.filter((hit) => hit.complete) : shown;
     const traced = main.filter((hit) => hit.edges.length),
@@ -113,6 +121,11 @@ export class Picture {
     const ways = proved.flatMap((edge) => [edge.source, edge.target]);
     const wanted = [...new Set([...main.map((hit) => hit.id), ...ways, ...(traced.length || isRead ? [] : named)])];
     if (!wanted.length) return;
+    if (isRead && !isPath && !traced.length && main.length > 1) {
+      this.none();
+      this.tellMet(main);
+      return;
+    }
     const mine = ++this.asked,
       most = traced.length ? MOST_NODES : DRAWN_NODES,
       around = wanted.length === 1 && !hits[0]?.meets?.length ? AROUND : 0;
@@ -131,7 +144,11 @@ export class Picture {
       wanted.length > most - NAMED || truncated ? say("leftOut") : "",
       undrawn ? say("amongUndrawn", { n: undrawn }) : "",
     ].filter(Boolean);
-    const answers = !isRead ? say("hits") : total !== null && total > main.length ? say("firstOf", { n: main.length, all: total }) : say("answers");
+    if (!edges.length && wanted.length > 1 && ![...named].length) {
+      this.none();
+      return;
+    }
+    const answers = kind === "compare" ? say("inCommon") : !isRead ? say("hits") : total !== null && total > main.length ? say("firstOf", { n: main.length, all: total }) : say("answers");
     this.proof = this.inColumns(main, edges, found.nodes, isPath ? "" : answers, isPath);
     this.back();
     this.tellMet(main);

@@ -1,4 +1,4 @@
-/** The walk of an agent, played on the picture: step by step, forwards and backwards, each with what it found. */
+/** The steps of a proof or the walk of an agent, played on the picture, each with what it found. */
 
 import { post } from "./api";
 import { byId, el } from "./dom";
@@ -6,10 +6,35 @@ import type { Content, LayeredNode } from "./layers";
 import { unique, type Picture } from "./picture";
 import type { Subgraph } from "./records";
 import type { Walked } from "./steps";
-import { say } from "./texts";
+import { number, say } from "./texts";
 
 const STEP_MILLISECONDS = 1800,
-  MOST_NODES = 300;
+  MOST_NODES = 300,
+  NAMES = 3;
+
+/** Return the steps of a proof: from the names to the answers, column by column. */
+export function walkOf({ columns, edges }: Content): Walked[] {
+  const column = new Map(columns.flatMap(({ nodes }, at) => nodes.map(({ id }) => [id, at] as const)));
+  return [...columns.keys()].slice(0, -1).reverse().map((at) => {
+    const joined = new Set<string>();
+    for (const { source, target } of edges)
+      for (const [near, far] of [[source, target], [target, source]] as const)
+        if (column.get(near) === at && (column.get(far) ?? -1) > at) joined.add(far);
+    const from = columns.slice(at + 1).flatMap(({ title, nodes }) => {
+      const own = nodes.filter(({ id }) => joined.has(id));
+      return own.length > NAMES && title !== say("named") ? `${number(own.length)} ${title}` : listed(own.map(({ name }) => name));
+    });
+    const { title, nodes } = columns[at]!,
+      names = from.filter(Boolean).join(", "),
+      whole = title === say("answers") ? say("foundAnswers", { n: nodes.length }) : title;
+    const words = at ? say("stepProof", { names, found: `${number(nodes.length)} ${title}` }) : `${names}: ${whole}`;
+    const call = { id: "", name: "", arguments: "" };
+    return { agent: null, call, text: "", references: [...joined], nodes: nodes.map(({ id }) => id), words };
+  });
+}
+
+const listed = (names: readonly string[]): string =>
+  names.slice(0, NAMES).join(", ") + (names.length > NAMES ? ` ${say("andOthers", { n: names.length - NAMES })}` : "");
 
 export class Replay {
   private readonly box = byId("replay");

@@ -5,11 +5,11 @@ import type { Call, Happening } from "./records";
 import { say } from "./texts";
 
 const ARGUMENTS = 160, // characters of a call's arguments
-  NAMES = 3;
+  NAMES = 3; // that are listed of more
 const NO_AGENT = Infinity; // after all that have numbers
 
 /** A call, the nodes that it names, and those that it found. */
-export type Walked = { agent: number | null; call: Call; text: string; references: string[]; nodes: string[] };
+export type Walked = { agent: number | null; call: Call; text: string; references: string[]; nodes: string[]; words?: string };
 
 export class Steps {
   private readonly box = byId<HTMLDetailsElement>("steps");
@@ -44,6 +44,17 @@ export class Steps {
     this.box.open = false;
   }
 
+  /** Show the steps of a proof in place of what was called to find it. */
+  prove(walk: readonly Walked[]): void {
+    this.clear();
+    for (const step of walk) {
+      const words = el("span", {}, this.wording(step));
+      this.told.push({ step, words });
+      this.add(null, words);
+    }
+    this.fold();
+  }
+
   /** Take the names of nodes that steps tell by their ids alone. */
   learn(nodes: Iterable<{ id: string; name: string }>): void {
     for (const { id, name } of nodes) if (name) this.names.set(id, name);
@@ -72,7 +83,8 @@ export class Steps {
   }
 
   /** Return a step in words: `PTGS2: 40 Disease, then 280 Compound`. */
-  wording({ call, text, references, nodes }: Walked): string {
+  wording({ call, text, references, nodes, words }: Walked): string {
+    if (words !== undefined) return words;
     const { query, steps } = argumentsOf(call),
       from = this.listed(references),
       found = nodes.length ? this.listed(nodes) : say("nothingFound");

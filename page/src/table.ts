@@ -5,7 +5,7 @@ import { figure } from "./charts";
 import { byId, el } from "./dom";
 import { fileName, save } from "./files";
 import type { Asked, Turn } from "./history";
-import type { Answers, Hit, Result } from "./records";
+import { isUnread, kindOf, type Answers, type Hit, type Result } from "./records";
 import { say } from "./texts";
 
 const MORE = 20,
@@ -46,7 +46,7 @@ export class AllAnswers {
     const whole = wholeOf(asked, result),
       total = result.total ?? 0;
     this.listed = hits.filter((hit) => hit.complete).length;
-    if (!whole || this.listed >= total) return;
+    if (!whole || kindOf(result) === "groups" || this.listed >= total) return; // of groups their numbers are the answer
     const text = () => say("showMore", { n: Math.min(MORE, total - this.listed) });
     const more = el("button", { type: "button", onclick: () => void next() }, text());
     const next = async () => {
@@ -75,7 +75,7 @@ export class AllAnswers {
       nodes = { graph: asked.graph, nodes: hits.map((hit) => hit.id) };
     const button = (text: string, act: () => void) =>
       el("button", { class: "quiet", type: "button", onclick: act }, text);
-    if (!whole) return hits.length ? [button(say("saveHits"), () => void this.file(nodes, asked.question, "csv"))] : [];
+    if (!whole) return hits.length && !isUnread(result) ? [button(say("saveHits"), () => void this.file(nodes, asked.question, "csv"))] : [];
     return [
       button(say("asTable", { n: result.total ?? 0 }), () => this.open(whole)),
       button(say("allCsv"), () => void this.file(whole, asked.question, "csv")),

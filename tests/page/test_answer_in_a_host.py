@@ -64,7 +64,7 @@ def test_a_host_that_shows_pictures_is_told_of_the_document_and_gets_the_content
     assert page.mime_type == MIME_TYPE
     picture = reply.meta["orienteer/picture"]
     drawn = {(edge["source"], edge["type"], edge["target"]) for edge in picture["edges"]}
-    assert ("language:c", "designed_by", "person:dennis-ritchie") in drawn
+    assert ("language:c", "designed by", "person:dennis-ritchie") in drawn  # a label, as the page has it
     assert {end for source, _, target in drawn for end in (source, target)} <= {node["id"] for node in picture["nodes"]}
 
 

@@ -93,7 +93,7 @@ def asked(open_page, papers_server):
 
     def ask(question, **look):
         page, seen = open_page(papers_server.address, **{**LOOKS["light"], **look})
-        page.wait_for_selector(".tries")
+        page.wait_for_selector(".about")
         again(page, question)
         return page, seen
 
@@ -287,7 +287,7 @@ def test_a_picture_is_asked_for_with_the_key(open_page, papers, served):
         page, seen = open_page(server.address)
         page.fill("#key", key)
         page.keyboard.press("Enter")
-        page.wait_for_selector(".tries")
+        page.wait_for_selector(".about")
         again(page, FILTER)
         page.wait_for_selector("#document .box")
         assert [trouble for trouble in seen.troubles if "401" not in trouble] == []
@@ -300,7 +300,7 @@ def test_a_pdf_that_is_gone_is_shown_as_text(open_page, served, tmp_path):
     (tmp_path / "papers" / "manual.pdf").unlink()
     with served({"papers": Graph.open(tmp_path / "graph")}) as server:
         page, seen = open_page(server.address)
-        page.wait_for_selector(".tries")
+        page.wait_for_selector(".about")
         again(page, FILTER)
         page.wait_for_selector("#document mark.quoted")
         assert "manual.pdf is gone, or has changed since it was read" in page.inner_text("#document .refusal")

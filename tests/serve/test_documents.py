@@ -162,10 +162,24 @@ def test_a_source_that_has_changed_gives_its_words_alone(opened, tmp_path):
         after = client.get("/api/file?id=guide.md").json
         file.unlink()
         gone = client.get("/api/file?id=guide.md").json
+    assert before["notes"] == []
+    told = "shown as plain text: guide.md is gone, or has changed since it was read"
+    assert after["notes"] == gone["notes"] == [told]
     assert after["parts"] == gone["parts"]
     assert [part["text"] for part in after["parts"]] == [part["text"] for part in before["parts"]]
     assert {block["kind"] for part in after["parts"] for block in part["blocks"]} == {"line", "table"}
     assert all(shown(part) == "".join(part["text"].split()) for part in after["parts"])
+
+
+def test_a_source_that_is_too_large_says_that_its_forms_are_left_out(opened, tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "long.md").write_text("# Long\n\n" + "Words that fill a line of a long text.\n\n" * 30_000)
+    (tmp_path / "notes" / "plain.txt").write_text("Plain texts have no forms to be missed.\n")
+    with opened(tmp_path / "notes") as client:
+        assert client.get("/api/file?id=long.md&k=1").json["notes"] == [
+            "shown as plain text: long.md is larger than 1 MB"
+        ]
+        assert client.get("/api/file?id=plain.txt").json["notes"] == []
 
 
 def _folders(tmp_path):

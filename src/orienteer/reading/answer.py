@@ -407,10 +407,15 @@ class Explainer:
     @cached_property
     def _first(self) -> frozenset[int]:
         """Return the nodes that are compared with others."""
-        return frozenset(self._executor.run(ExactQuery("list", self._query.nodes)).rows.tolist())
+        return self._rows(self._query.nodes)
+
+    def _rows(self, nodes: NodeSet) -> frozenset[int]:
+        return frozenset(self._executor.run(ExactQuery("list", nodes)).rows.tolist())
 
     def why(self, row: int) -> WrittenProof:
         """Return in words what a node meets, with the edges that show it."""
+        if self._query.form == "path" and row not in self._first | self._rows(self._query.other or NodeSet()):
+            return WrittenProof(["on the way"], (), {}, ())
         other = self._query.other if self._query.form == "compare" else None
         nodes = self._query.nodes if other is None or row in self._first else other
         proof = self._executor.proof(row, nodes)

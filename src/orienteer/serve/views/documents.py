@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import chain, groupby
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
 PARTS, MOST_HEADINGS, MOST_MARKED_UP = 20, 500, 1 << 20
 """Parts of a page by default; headings of an outline; bytes of a source whose forms are read."""
+_MARKED_UP = ("markdown", "html")
 PICTURE_SECONDS, _KEPT = 4.0, 24
 """Processor time of a picture; pictures that are kept."""
 
@@ -126,9 +126,7 @@ def document(graph: Graph, node: str, *, k: int = PARTS, offset: int | None = No
     whole = arrays.node_at(owner)
     file = whole.properties.get("file")
     stamp = _stamp(graph, file)
-    forms: Sequence[Form] = ()
-    with suppress(BadInput, OSError):  # it has changed or gone this moment
-        forms = () if stamp is None else _forms(stamp)
+    forms, reason = _forms_or_reason(file if whole.type == DOCUMENT else None, stamp)
     parts = tuple(_parts(arrays, {row: facts[row] for row in rows}, forms))
     outline = tuple(_outline(parts)) or tuple(_pages(parts))
     note = _no_pictures(file, stamp)
@@ -146,7 +144,7 @@ def document(graph: Graph, node: str, *, k: int = PARTS, offset: int | None = No
         outline=outline[:MOST_HEADINGS] if offset is None else (),
         headings=len(outline),
         has_pictures=note == "",
-        notes=(note,) if note else (),
+        notes=tuple(filter(None, (note, reason))),
     )
 
 
@@ -275,9 +273,25 @@ def _content(stamp: DocumentStamp) -> bytes:
     return content
 
 
+def _forms_or_reason(file: JsonValue, stamp: DocumentStamp | None) -> tuple[Sequence[Form], str]:
+    """Return the forms of a document's source, and the reason if a source with forms is shown without them."""
+    from orienteer.ingest.documents.read.kinds import kind_of
+
+    reason = f"{file} is gone, or has changed since it was read"
+    try:
+        if stamp is not None:
+            return _forms(stamp), ""
+    except BadInput as error:
+        reason = str(error)
+    except OSError:
+        pass  # it has gone this moment
+    has_forms = isinstance(file, str) and kind_of(Path(file)) in _MARKED_UP
+    return (), f"shown as plain text: {reason}" if has_forms else ""
+
+
 @lru_cache(4)
 def _forms(stamp: DocumentStamp) -> Sequence[Form]:
-    """Return the forms of a source. Raises `BadInput`, `OSError`."""
+    """Return the forms of a source. Raises `BadInput` if it is too large or another by now, `OSError`."""
     from orienteer.ingest.documents.read.forms import forms_of
     from orienteer.ingest.documents.read.kinds import kind_of, kind_within
     from orienteer.ingest.documents.read.markdown import html_of
@@ -285,8 +299,10 @@ def _forms(stamp: DocumentStamp) -> Sequence[Form]:
 
     path = Path(stamp.path)
     kind = kind_within(path, kind_of(path) or "unknown")
-    if stamp.bytes > MOST_MARKED_UP or kind not in ("markdown", "html"):
+    if kind not in _MARKED_UP:
         return ()
+    if stamp.bytes > MOST_MARKED_UP:
+        raise BadInput(f"{stamp.name} is larger than 1 MB")
     _content(stamp)
     text = read_text(path).text
     return forms_of(html_of(text) if kind == "markdown" else text)
