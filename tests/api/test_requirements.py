@@ -60,7 +60,7 @@ def bill():
 
 @pytest.fixture(scope="module")
 def sources() -> str:
-    files = sorted((ROOT / "src" / "orienteer").rglob("*.py"))
+    files = [*sorted((ROOT / "src" / "orienteer").rglob("*.py")), ROOT / "scripts" / "site"]
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 

@@ -255,7 +255,7 @@ def test_no_name_and_no_text_feigns_a_line_of_what_a_model_reads(name, tmp_path)
 
 def test_no_method_receives_gold(ranker, graph):
     """A question has an id, words and what hits may be; there is no place for an answer, and none reaches a model."""
-    assert set(Question.model_fields) == {"id", "text", "k", "node_types", "where", "reading"}
+    assert set(Question.model_fields) == {"id", "text", "k", "node_types", "where", "reading", "offset"}
     seen = []
 
     def watched(messages, tools, sampling):

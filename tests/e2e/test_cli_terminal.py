@@ -104,7 +104,8 @@ def test_a_long_result_goes_through_the_persons_pager(terminal, home):
 def test_a_wait_is_shown_with_what_goes_on(home, terminal):
     """Python that is slow to hash, for two silent seconds."""
     (home / "sitecustomize.py").write_text(
-        "import time\nimport orienteer.graph.damage as damage\nown = damage.damaged_files\n"
+        "import time\nfrom importlib import import_module\n"
+        "damage = import_module('orienteer.graph.damage')\nown = damage.damaged_files\n"
         "damage.damaged_files = lambda path: (time.sleep(4.5), own(path))[1]\n",
         encoding="utf-8",
     )

@@ -23,7 +23,8 @@ BODIES = {
     "/paths": [{"a": "Niklaus Wirth", "b": "Go"}, {"a": "Niklaus Wirth", "b": "Goo"}],
     "/list": [{"node_types": ["language"], "where": ["year > 1980"]}, {"group_by": "year"}, {"where": ["yer > 1980"]}],
     "/subgraph": [{"nodes": ["Python", "Pythn", "Guido van", "Ruby (language)", "nobody"], "around": 3}],
-    "/facets": [{"nodes": ["language:python", "language:ruby"]}, {"nodes": ["language:pythn"]}],
+    "/facets": [{"question": "Which languages support Concurrent programming?"}, {"reading": "langage"}],
+    "/answers": [{"question": "Which languages support Concurrent programming?", "sort": "year"}, {"reading": "langage"}],
 }
 CASES = [(look_up, body) for look_up in LOOK_UPS for body in BODIES[look_up.path]]
 
