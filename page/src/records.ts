@@ -165,8 +165,8 @@ export function place(source: Source, words: { page: string; rows: string }): st
 }
 
 /** Return what a result is where it is no ranking: a table of groups, of a comparison, of a statement; a path. */
-export const kindOf = ({ road, table, reading }: Result): string =>
-  road?.kind ?? (table ? "groups" : reading?.text?.startsWith("path ") ? "path" : "");
+export const kindOf = ({ table, reading }: Result): string =>
+  table?.kind ?? (reading?.text?.startsWith("path ") ? "path" : "");
 
 /** Tell whether a question could not be read exactly: its hits are the nearest nodes, and none is an answer. */
 export function isUnread({ reading, refusal }: Result): boolean {
