@@ -101,8 +101,8 @@ export class App {
     edgeName: (type) => this.edgeName(type),
     pick: (id) => this.pick(id),
     openDocument: (id) => this.openPlace({ id, range: null, words: [] }),
-    grow: (page) => {
-      const nodes = page.hits.map((hit) => ({ ...hit, degree: 1 })),
+    grow: (page, of) => {
+      const nodes = [of, ...page.hits.map((hit) => ({ ...hit, degree: 1 }))], // of what was not drawn, too
         edges = page.hits.flatMap((hit) => hit.edges);
       const grown = this.picture.grow(nodes, edges, page.node);
       void grown.then(() => this.mark(null)).catch((error) => this.fail(error));
@@ -494,7 +494,7 @@ export class App {
     if (isUnread(result) && !result.refusal?.questions?.length && !result.refusal?.near.length) await this.offer(asked);
     const total = result.reading?.total ?? null,
       named = hits.length ? this.steps.named : [];
-    if (kind === "groups") this.picture.none();
+    if (kind === "groups" || isUnread(result)) this.picture.none();
     const drawn = this.picture.draw(hits, named, signal, total, kind);
     const [, facets] = await Promise.all([drawn, counted]);
     if (this.asked !== asked) return;

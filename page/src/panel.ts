@@ -14,7 +14,7 @@ const TEXT = 1200,
 export type Uses = {
   graph: () => string;
   edgeName: (type: string) => string;
-  grow: (page: NeighborsPage) => void;
+  grow: (page: NeighborsPage, of: NodePage) => void;
   closed: () => void;
   pick: (id: string) => void;
   openDocument: (id: string) => void;
@@ -136,14 +136,14 @@ export class Panel {
       el(
         "ul",
         { class: "kinds" },
-        ...node.counts.slice(0, KINDS).map((kind) => el("li", {}, this.kind(node.id, kind))),
+        ...node.counts.slice(0, KINDS).map((kind) => el("li", {}, this.kind(node, kind))),
       ),
       node.counts.length > KINDS ? el("p", { class: "dim" }, say("more", { n: node.counts.length - KINDS })) : null,
     );
   }
 
   /** Return the button of a kind of neighbours, which adds a page of them to the picture, and then the next. */
-  private kind(id: string, kind: KindCount): HTMLElement {
+  private kind(node: NodePage, kind: KindCount): HTMLElement {
     let offset = 0;
     const count = el("span", { class: "count" }, ` ${number(kind.count)}`);
     const name = `${this.uses.edgeName(kind.edge_type)} `;
@@ -166,7 +166,7 @@ export class Panel {
       button.disabled = true;
       const page = await post<NeighborsPage>("api/neighbors", {
         graph: this.uses.graph(),
-        node: id,
+        node: node.id,
         edge_types: [kind.edge_type],
         node_types: [kind.node_type],
         direction: kind.direction,
@@ -176,7 +176,7 @@ export class Panel {
       offset += page.hits.length;
       count.textContent = ` ${say("shownOf", { n: offset, all: kind.count })}`;
       button.disabled = offset >= page.total;
-      this.uses.grow(page);
+      this.uses.grow(page, node);
     };
     return button;
   }

@@ -70,12 +70,11 @@ def test_a_hostile_graph_does_nothing(open_page, hostile, picture, served):
         page.fill("#question", "salt")
         page.keyboard.press("Enter")
         page.wait_for_selector("#acts:not([hidden])")
-        page.wait_for_selector("#canvas[data-settled]", state="attached")
         for place in range(page.locator("#hits .name").count()):
             page.click(f"#hits .name >> nth={place}")
             page.wait_for_selector("#panel h3")
             page.click("#panel .kinds button >> nth=0")
-        page.wait_for_timeout(500)
+        page.wait_for_selector(".free[data-settled] canvas", state="attached")
         picture(page, "hostile")
         assert page.evaluate("window.pwned") is None
         assert not page.locator("#hits img, #panel img, #panel svg, #hits script, #legend img").count()

@@ -118,6 +118,9 @@ def test_the_reading_can_be_edited(answered, server):
     assert "reading=" in answered.url
 
 
+BUSY = 'event: error\ndata: {"error": {"message": "Busy."}}\n\n'
+
+
 def test_a_reading_that_cannot_be_read_is_told(answered):
     answered.click("#reading button")
     answered.fill(".edit textarea", "((")
@@ -126,7 +129,7 @@ def test_a_reading_that_cannot_be_read_is_told(answered):
     assert answered.inner_text(".edit .refusal")
     assert answered.is_hidden("#error")
     answered.fill("#question", "a question from the box, while a line is edited")
-    answered.route("**/api/ask", lambda route: route.fulfill(status=400, body='{"error": {"message": "Busy."}}'))
+    answered.route("**/api/ask", lambda route: route.fulfill(body=BUSY, content_type="text/event-stream"))
     answered.click("#ask")
     answered.wait_for_selector("#error:not([hidden])")
     assert answered.inner_text("#error") == "Busy."
@@ -373,7 +376,7 @@ def test_no_more_is_drawn_than_eyes_can_read(open_page, server):
     page.route("**/api/subgraph", lambda route: route.fulfill(body=cut, content_type="application/json"))
     page.click("#hits .path button:text('Rust') >> nth=0")
     page.click(".kinds button >> nth=0")
-    page.get_by_text("2,000 nodes, 2,000 edges · no more are drawn, some edges are left out").wait_for()
+    page.get_by_text("2,000 nodes, 2,000 edges · no more are drawn · some edges are left out").wait_for()
     assert not seen.troubles
 
 
