@@ -17,7 +17,19 @@ from orienteer.serve import does_host_answer
 from orienteer.settings import Settings
 from orienteer.tools import CODE_SPEC
 
-RESULT = {"version", "offset", "table", "question", "method", "hits", "answer", "long_answer", "usage", "stopped_by", "notes"} | {
+RESULT = {
+    "version",
+    "offset",
+    "table",
+    "question",
+    "method",
+    "hits",
+    "answer",
+    "long_answer",
+    "usage",
+    "stopped_by",
+    "notes",
+} | {
     "answer_kind",
     "citations",
     "reading",

@@ -105,7 +105,7 @@ def test_a_wait_is_shown_with_what_goes_on(home, terminal):
     """Python that is slow to hash, for two silent seconds."""
     (home / "sitecustomize.py").write_text(
         "import time\nfrom importlib import import_module\n"
-        "damage = import_module('orienteer.graph.damage')\nown = damage.damaged_files\n"
+        "damage = import_module('.damage', 'orienteer.graph')\nown = damage.damaged_files\n"
         "damage.damaged_files = lambda path: (time.sleep(4.5), own(path))[1]\n",
         encoding="utf-8",
     )
