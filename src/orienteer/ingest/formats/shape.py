@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from orienteer.errors import BadInput
 from orienteer.ingest.formats.records import RowRecord
-from orienteer.ingest.formats.table import Drop, shown
+from orienteer.ingest.formats.table import Batch, Drop, shown
 from orienteer.text.units import measured
 
 LOOKED_AT = 500
@@ -313,6 +315,52 @@ class RowSieve:
             self._first_fault = self._first_fault or f"line {row.line}: {row.fault}"
         text = row.text.strip() or ", ".join(cell for cell in row.cells if cell)
         self.drop(row.fault, row.line, shown(text))
+
+
+def without_totals(batches: Iterable[Batch], names: Sequence[str], drop: Drop) -> Iterator[Batch]:
+    """Yield batches of typed cells, as data frames have them, without the rows of totals, and report these."""
+    shape, last, held = TableShape(0, tuple(names)), list[list[str]](), None
+    for batch in batches:
+        if held is None:
+            shape = TableShape(
+                0, shape.first, _numeric(_texts(batch, names, range(len(batch))[:LOOKED_AT]), len(names))
+            )
+        else:
+            yield held
+            last = _texts(held, names, range(len(held))[-TAIL:])
+        heads = batch.columns.get(names[0], ()) if names else ()
+        totals = {head for head in _different(heads) if _TOTAL_HEAD.match(head)}
+        some = [row for row, head in enumerate(heads) if totals and isinstance(head, str) and head in totals]
+        above = (_texts(batch, names, [max(row - 1, 0), row]) for row in some)
+        held = _less(
+            batch, {row for row, two in zip(some, above, strict=True) if _is_subtotal(shape, two[1], two[0])}, drop
+        )
+    if held is not None:
+        tail = [*last, *_texts(held, names, range(len(held))[-TAIL:])][-TAIL:]
+        count = outside(shape, tail)
+        if all(map(_is_note, tail[len(tail) - count :])):
+            count = 0  # an object with one member is no note
+        yield _less(held, range(len(held))[max(len(held) - count, 0) :], drop)
+
+
+def _texts(batch: Batch, names: Sequence[str], rows: Sequence[int]) -> list[list[str]]:
+    columns = [batch.columns.get(name, ()) for name in names]
+    return [[_cell(column[row]) if len(column) else "" for column in columns] for row in rows]
+
+
+def _cell(value: Any) -> str:  # Any: whatever a file format can hold
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
+
+
+def _different(values: Sequence[Any]) -> set[str]:  # Any: as above
+    return {value for value in getattr(values, "values", values) if isinstance(value, str)}
+
+
+def _less(batch: Batch, rows: Collection[int], drop: Drop) -> Batch:
+    for row in sorted(rows):
+        [cells] = _texts(batch, [*batch.columns], [row])
+        drop(NOTE if _is_note(cells) else TOTAL, batch.lines[row], shown(", ".join(filter(None, cells))))
+    return batch.without(rows)
 
 
 def outside(shape: TableShape, last: Sequence[Sequence[str]]) -> int:
