@@ -244,14 +244,11 @@ class Answerer:
             having = int((executor.measured(ranked, best.measure) > 0).sum())
             if having < len(ranked):
                 yield f"{having:,} of {counted(len(ranked), 'node')} have any; the others count as 0"
-        if query.group is None or query.group.property is not None or -1 in outcome.ends or not outcome.table:
+        if query.group is None or query.group.property is not None or not outcome.table or best is not None:
             return
-        every = (
-            outcome.rows
-            if query.group.target is None
-            else Executor(self._graph).run(ExactQuery("list", query.group.target)).rows
-        )
-        if len(lacking := np.setdiff1d(every, outcome.ends)) and best is None:
+        target = query.group.target
+        every = outcome.rows if target is None else Executor(self._graph).run(ExactQuery("list", target)).rows
+        if len(lacking := np.setdiff1d(every, outcome.ends)):
             names = ", ".join(self._graph.arrays.names[row] for row in lacking[:_EXAMPLES].tolist())
             more = f" and {len(lacking) - _EXAMPLES:,} more" if len(lacking) > _EXAMPLES else ""
             label = self._graph.schema.label(self._graph.arrays.type_at(int(lacking[0])))

@@ -427,20 +427,15 @@ class RulesReader:
             read = replace(read, query=senses[0].query)
         elif senses:
             read = replace(read, query=read.query or senses[0].query, senses=tuple(senses))
-        queries = (read.query, *(sense.query for sense in read.senses))
-        if shared := next(filter(None, (self._shared(query, reading, units) for query in queries)), ""):
-            return _Understood(None, refusal=unsupported(shared))
-        return replace(read, respelled=tuple(respelled)) if read.query is not None else read
-
-    def _shared(self, query: ExactQuery | None, reading: QuestionWords, units: Units) -> str:
-        """Return why words name nothing that are a part of the names of several nodes that are meant; else nothing."""
-        names, meant = self.lexicon.graph.arrays.names, _rows_of(query)
+        meant = [_rows_of(query) for query in (read.query, *(sense.query for sense in read.senses))]
+        names = self.lexicon.graph.arrays.names
         for place, unit in [(place, unit) for place, own in units.names.items() for unit in own if unit.is_part]:
-            holding = dict.fromkeys(names[row] for row in unit.rows if row in meant)
-            if len(holding) > 1:
-                own = reading.surface(place, unit.last)
-                return f"{own!r} is only a part of several names, say which: {', '.join(holding)}"
-        return ""
+            own = reading.surface(place, unit.last)
+            for holding in (dict.fromkeys(names[row] for row in unit.rows if row in rows) for rows in meant):
+                if len(holding) > 1:
+                    why = f"{own!r} is only a part of several names, say which: {', '.join(holding)}"
+                    return _Understood(None, refusal=unsupported(why))
+        return replace(read, respelled=tuple(respelled)) if read.query is not None else read
 
     def _read(self, reading: QuestionWords, units: Units, ordinals: list[str]) -> _Understood:
         """Return what words mean, by what each may be."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from orienteer.errors import BadInput
 from orienteer.ingest.formats.records import RowRecord
@@ -323,42 +321,36 @@ def without_totals(batches: Iterable[Batch], names: Sequence[str], drop: Drop) -
     for batch in batches:
         if held is None:
             shape = TableShape(
-                0, shape.first, _numeric(_texts(batch, names, range(len(batch))[:LOOKED_AT]), len(names))
+                0, shape.first, _numeric(_texts(batch, names, range(len(batch))[:LOOKED_AT]), shape.width)
             )
         else:
             yield held
             last = _texts(held, names, range(len(held))[-TAIL:])
         heads = batch.columns.get(names[0], ()) if names else ()
-        totals = {head for head in _different(heads) if _TOTAL_HEAD.match(head)}
-        some = [row for row, head in enumerate(heads) if totals and isinstance(head, str) and head in totals]
-        above = (_texts(batch, names, [max(row - 1, 0), row]) for row in some)
-        held = _less(
-            batch, {row for row, two in zip(some, above, strict=True) if _is_subtotal(shape, two[1], two[0])}, drop
-        )
+        totals = {one for one in getattr(heads, "values", heads) if isinstance(one, str) and _TOTAL_HEAD.match(one)}
+        some = [row for row, head in enumerate(heads) if isinstance(head, str) and head in totals] if totals else []
+        pairs = (_texts(batch, names, [row, max(row - 1, 0)]) for row in some)
+        held = _less(batch, [row for row, two in zip(some, pairs, strict=True) if _is_subtotal(shape, *two)], drop)
     if held is not None:
         tail = [*last, *_texts(held, names, range(len(held))[-TAIL:])][-TAIL:]
         count = outside(shape, tail)
-        if all(map(_is_note, tail[len(tail) - count :])):
-            count = 0  # an object with one member is no note
-        yield _less(held, range(len(held))[max(len(held) - count, 0) :], drop)
+        is_total = not all(map(_is_note, tail[len(tail) - count :]))  # an object with one member is no note
+        yield _less(held, range(len(held))[max(len(held) - count, 0) :] if is_total else (), drop)
 
 
-def _texts(batch: Batch, names: Sequence[str], rows: Sequence[int]) -> list[list[str]]:
-    columns = [batch.columns.get(name, ()) for name in names]
-    return [[_cell(column[row]) if len(column) else "" for column in columns] for row in rows]
+def _texts(batch: Batch, names: Iterable[str], rows: Sequence[int]) -> list[list[str]]:
+    """Return rows as texts; nothing is None, or no number."""
+    columns = [batch.columns.get(name, (None,) * len(batch)) for name in names]
+    cells = ([column[row] for column in columns] for row in rows)
+    return [
+        ["" if cell is None or (isinstance(cell, float) and cell != cell) else str(cell) for cell in row]
+        for row in cells
+    ]
 
 
-def _cell(value: Any) -> str:  # Any: whatever a file format can hold
-    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
-
-
-def _different(values: Sequence[Any]) -> set[str]:  # Any: as above
-    return {value for value in getattr(values, "values", values) if isinstance(value, str)}
-
-
-def _less(batch: Batch, rows: Collection[int], drop: Drop) -> Batch:
-    for row in sorted(rows):
-        [cells] = _texts(batch, [*batch.columns], [row])
+def _less(batch: Batch, rows: Sequence[int], drop: Drop) -> Batch:
+    """Leave out rows, and report them."""
+    for row, cells in zip(rows, _texts(batch, batch.columns, rows), strict=True):
         drop(NOTE if _is_note(cells) else TOTAL, batch.lines[row], shown(", ".join(filter(None, cells))))
     return batch.without(rows)
 

@@ -10,7 +10,7 @@ from orienteer.display import counted
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.tables.columns import edge_role, node_role, plainly
 from orienteer.ingest.tables.draft import SURE, Draft, Link
-from orienteer.ingest.tables.forms import Dates, Numbers, are_unlike
+from orienteer.ingest.tables.forms import Dates, Form, Numbers, are_unlike
 from orienteer.ingest.tables.keys import id_column, joined_columns, joint_key, name_columns, says_more
 from orienteer.ingest.tables.links import chosen, find_links
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, FormedColumn, role_of_form
@@ -286,13 +286,10 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
     """Return the role of a column by the form of its values; `property` if cells can be read without it."""
     form = profile.form
     if profile.others and form is not None:
-        what = "number" if isinstance(form, Numbers) else "date"
-        what += " that says day from month" if isinstance(form, Dates) and form.is_open else ""
-        what += f" with {form.decimal} for decimals" if isinstance(form, Numbers) and are_unlike(profile.counts) else ""
         rest = FormedColumn(profile.name, form, columns=draft.table.columns).rest
         has_words = any(any(map(str.isalnum, value)) for value in profile.others)
         kept = f"kept as {rest}" if has_words else "read as empty"
-        draft.questions.append(f"{profile.name}: {_told_others(profile, what)}; {kept}")
+        draft.questions.append(f"{profile.name}: {_told_others(profile, _what(form, profile))}; {kept}")
     if isinstance(form, Numbers):
         if form.is_open:
             written = "." if any("." in value for value in profile.counts) else ","
@@ -314,6 +311,13 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
     else:
         return _text_role(draft, profile)
     return PROPERTY
+
+
+def _what(form: Form, profile: ColumnProfile) -> str:
+    """Return what the other values of a column are none of."""
+    if isinstance(form, Dates):
+        return "date that says day from month" if form.is_open else "date"
+    return f"number with {form.decimal} for decimals" if are_unlike(profile.counts) else "number"
 
 
 def _told_others(profile: ColumnProfile, what: str) -> str:
