@@ -244,7 +244,8 @@ def open_questions(manifest: Described, asked: str, line: str = "") -> tuple[str
             column, _, rest = question.partition(": ")
             if line:
                 is_of_others = "; kept as" in rest and re.match('[^"]* of "', line) is not None
-                if not is_of_others and re.search(rf"(?<!\w){re.escape(column)}(?![^\W_])", line, re.IGNORECASE):
+                called = r"[\W_]+".join(map(re.escape, re.findall(r"[^\W_]+", column)))
+                if called and not is_of_others and re.search(rf"(?<!\w){called}(?![^\W_])", line, re.IGNORECASE):
                     found.setdefault(0, []).append(f"{file}: {question}")
                 continue
             values = re.findall(r"\(([^()]*)\)", rest)
