@@ -1,4 +1,4 @@
-"""Data frames are read as the files they come from: totals, dates that tell no day from month, numbers, and who has none."""
+"""Data frames are read as their files: totals, dates that tell no day from month, numbers, and who has none."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ def test_groups_say_who_has_none(seed: int) -> None:
     told = {str(name): number for name, number in result.table.rows}
     assert told == {name: counts[f"M{n:03}"] for n, name in enumerate(NAMES) if name not in lacking}
     [note] = [note for note in result.notes if " none: " in note]
-    assert note.startswith(f"{len(lacking)} member") and all(name in note for name in lacking[:3])
+    assert note.startswith(f"{len(lacking)} member")
+    assert all(name in note for name in lacking[:3])
     assert any(" none: " in note for note in Retriever(frames).ask("total fine per member").notes)
 
 
@@ -91,7 +92,8 @@ def test_a_lone_date_that_tells_no_day_from_month_is_no_date(lone: str, tmp_path
     loans.to_csv(tmp_path / "loans.csv", index=False)
     for shop in (Retriever(Graph.from_csv(tmp_path, path=tmp_path / "graph")), Retriever({"loans": loans})):
         result = shop.ask("When was L9 borrowed?")
-        assert result.answer is None and any(lone in note for note in result.notes)
+        assert result.answer is None
+        assert any(lone in note for note in result.notes)
         before = shop.ask("Which loans were borrowed before 2024-12-31?")
         assert any("this was open when the tables were read" in note and lone in note for note in before.notes)
 
@@ -148,14 +150,18 @@ def _trials() -> Retriever:
 def test_a_part_of_several_names_is_no_name() -> None:
     trials = _trials()
     refused = trials.ask("Which drugs cause hair loss?")
-    assert refused.answer is None and refused.refusal is not None
-    assert "Body hair loss" in refused.refusal.text and "Early hair loss" in refused.refusal.text
+    assert refused.answer is None
+    assert refused.refusal is not None
+    assert "Body hair loss" in refused.refusal.text
+    assert "Early hair loss" in refused.refusal.text
     assert _answer(trials, "Which drugs cause Body hair loss?") == "Arlen"
 
 
 def test_edges_that_may_be_meant_are_named_and_suggestions_are_plural() -> None:
     refused = _trials().ask("How many effects per drug?").refusal
-    assert refused is not None and "causes, eases" in refused.text and "'per'" not in refused.text
+    assert refused is not None
+    assert "causes, eases" in refused.text
+    assert "'per'" not in refused.text
     assert "How many drugs?" in refused.questions
 
 
