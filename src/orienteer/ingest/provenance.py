@@ -221,11 +221,12 @@ def skipped_groups(manifest: Described) -> list[SkippedGroup]:
     return listed(manifest, "not_read", SkippedGroup)
 
 
-def open_questions(manifest: Described, asked: str) -> tuple[str, ...]:
+def open_questions(manifest: Described, asked: str, line: str = "") -> tuple[str, ...]:
     """Return a note of the open questions about a graph's tables that may explain why `asked` has no answer.
 
     These are the questions about a value that `asked` names, else about a column, else about a table; no note if there
-    are none.
+    are none. Of an answer, whose reading is `line`, they are those about the columns that it rests on. What is kept as
+    text in other rows says nothing of the value of one thing.
     """
     # Few questions are refused, and only these need the words of tables.
     from orienteer.ingest.tables.type_names import singular, without_key, words_of
@@ -241,6 +242,12 @@ def open_questions(manifest: Described, asked: str) -> tuple[str, ...]:
         file = Path(mapping["file"]).name
         for question in mapping.get("questions", ()):
             column, _, rest = question.partition(": ")
+            if line:
+                is_of_others = "; kept as" in rest and re.match('[^"]* of "', line) is not None
+                called = r"[\W_]+".join(map(re.escape, re.findall(r"[^\W_]+", column)))
+                if called and not is_of_others and re.search(rf"(?<!\w){called}(?![^\W_])", line, re.IGNORECASE):
+                    found.setdefault(0, []).append(f"{file}: {question}")
+                continue
             values = re.findall(r"\(([^()]*)\)", rest)
             named = (
                 any(is_named(value) for listed_values in values for value in listed_values.split(", ")),

@@ -145,7 +145,7 @@ class Answerer:
         outcome = replace(outcome, rows=outcome.rows[:0]) if lacks else outcome
         update = {"text": line, "cypher": self._wording.cypher(query), "complete": True, "total": len(outcome.rows)}
         reading = read.model_copy(update=update)
-        notes = (*read.notes, *self._notes(query, outcome, line))
+        notes = (*read.notes, *self._notes(query, outcome, line), *self._of_none(query, outcome, executor))
         for name, count in dict.fromkeys(executor.incomparable(query)):
             have = "has" if count == 1 else "have"
             told = (
@@ -232,6 +232,24 @@ class Answerer:
         used = {types.edges[kind >> 1] for kind in edges_of(query)} | {types.nodes[kind] for kind in query.nodes.types}
         if partial := sorted(used.intersection(self._graph.schema.partial)):
             yield f"the graph holds only a part of {', '.join(partial)}: what is counted is that part"
+
+    def _of_none(self, query: ExactQuery, outcome: QueryOutcome, executor: Executor) -> Iterator[str]:
+        """Yield which nodes are in no group, and how many have none of what the fewest are told by."""
+        best = query.nodes.best
+        if best is not None and not best.descending and best.measure.property is None:
+            ranked = executor.run(ExactQuery("list", replace(query.nodes, best=None))).rows
+            having = int((executor.measured(ranked, best.measure) > 0).sum())
+            if having < len(ranked):
+                yield f"{having:,} of {counted(len(ranked), 'node')} have any; the others count as 0"
+        if query.group is None or query.group.property is not None or not outcome.table or best is not None:
+            return
+        target = query.group.target
+        every = outcome.rows if target is None else Executor(self._graph).run(ExactQuery("list", target)).rows
+        if len(lacking := np.setdiff1d(every, outcome.ends)):
+            names = ", ".join(self._graph.arrays.names[row] for row in lacking[:_EXAMPLES].tolist())
+            more = f" and {len(lacking) - _EXAMPLES:,} more" if len(lacking) > _EXAMPLES else ""
+            label = self._graph.schema.label(self._graph.arrays.type_at(int(lacking[0])))
+            yield f"{counted(len(lacking), label)} {'has' if len(lacking) == 1 else 'have'} none: {names}{more}"
 
     def _spoken(self, query: ExactQuery, outcome: QueryOutcome, line: str, executor: Executor) -> _Spoken:
         """Return the answer of a query that is one line."""

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.reading.clauses import all_said
 from orienteer.reading.comparisons import adjective, compared_by, properties_of, stated_by, superlatives_at
-from orienteer.reading.edges import EVENTS_COUNTED, EVENTS_PER
+from orienteer.reading.edges import EVENTS_COUNTED, EVENTS_PER, complain_of_many
 from orienteer.reading.nouns import heads_at
 from orienteer.reading.properties import properties_named
 from orienteer.reading.query import Best, ExactQuery, Executor, Joined, Measure, NodeSet, Valued, joined_of
@@ -224,6 +224,7 @@ def group(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[tuple[
     for head in kinds:
         for relation in context.relations.direct(nodes, "", head.value):
             yield Parse(head.last, (relation.measure, relation.nodes.types), head.cost)
+        complain_of_many(context, nodes, head.value, head.last)
     for own, last, cost in properties_named(context, place, nodes):
         yield Parse(last, (Measure(property=own.name), own.types), cost + 0.05)
 

@@ -389,10 +389,10 @@ class Lexicon:
             is_origin = word.endswith(ENGLISH.phrases["endings of origins"]) and bool(units.types.get(name.last))
             if not rows or whole or (is_origin and name.last == name.first + 1):
                 continue
-            units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.2))
+            units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.2, is_part=True))
             own = tuple(row for row in rows if self._has(row, f"{reading.words[name.last - 1].text}'s"))
             if own and sign in ("'", "’"):  # "Crohn's" of "Crohn's disease"
-                units.names.setdefault(name.first, []).append(NameUnit(name.last + 1, own, 0.2))
+                units.names.setdefault(name.first, []).append(NameUnit(name.last + 1, own, 0.2, is_part=True))
 
     def _add_uncovered(self, reading: QuestionWords, units: Units) -> None:
         """Add the names that words are which stand where a kind is mostly said: `by which gnuplot is suggested`."""

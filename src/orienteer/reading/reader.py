@@ -427,6 +427,14 @@ class RulesReader:
             read = replace(read, query=senses[0].query)
         elif senses:
             read = replace(read, query=read.query or senses[0].query, senses=tuple(senses))
+        meant = [_rows_of(query) for query in (read.query, *(sense.query for sense in read.senses))]
+        names = self.lexicon.graph.arrays.names
+        for place, unit in [(place, unit) for place, own in units.names.items() for unit in own if unit.is_part]:
+            own = reading.surface(place, unit.last)
+            for holding in (dict.fromkeys(names[row] for row in unit.rows if row in rows) for rows in meant):
+                if len(holding) > 1:
+                    why = f"{own!r} is only a part of several names, say which: {', '.join(holding)}"
+                    return _Understood(None, refusal=unsupported(why))
         return replace(read, respelled=tuple(respelled)) if read.query is not None else read
 
     def _read(self, reading: QuestionWords, units: Units, ordinals: list[str]) -> _Understood:
@@ -446,7 +454,8 @@ class RulesReader:
         if context.is_too_deep:
             return _Understood(None, refusal=unsupported(_TOO_LONG))
         if grouped is not None and not (parses and _is_of_each(parses[0].value, grouped)):
-            return _unread(context, not_understood(grouped))
+            many = next((why for why in context.complaints if why.startswith("several kinds of edges")), None)
+            return _unread(context, unsupported(many) if many is not None else not_understood(grouped))
         if majority is not None and not (parses and parses[0].value.form == "majority"):
             return _unread(context, not_understood(majority))
         if any(_is_torn(parses[0], other) for other in parses[1:]):

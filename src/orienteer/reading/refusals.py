@@ -29,6 +29,8 @@ from orienteer.reading.units import LIGHT_FIT, TimedEdges
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.records import Refusal
 from orienteer.text import english
+from orienteer.text.english import IRREGULAR
+from orienteer.text.tokenizer import plural, singulars
 
 _NEAR = 3  # names that are offered for one that is not there
 _MOST_AROUND = 2  # kinds
@@ -89,7 +91,12 @@ def nearest_questions(context: Context) -> Iterator[str]:
     for value in texts(values):
         yield from (f"{kind} {word} {value}" for kind in texts(kinds) for word in ("in", "with"))
     yield from (f"How are {one} and {other} connected?" for one, other in pairwise(texts(names)))
-    yield from (f"How many {kind}?" for kind in texts(kinds))
+    yield from (f"How many {kind if _is_plural(kind) else plural(kind)}?" for kind in texts(kinds))
+
+
+def _is_plural(noun: str) -> bool:
+    word = noun.split()[-1].casefold()
+    return word in IRREGULAR or (word.endswith("s") and len(singulars(word)) > 1)
 
 
 def _around(context: Context, row: int) -> Iterator[str]:

@@ -39,6 +39,8 @@ class NameUnit(NamedTuple):
     last: int
     rows: tuple[int, ...]
     cost: float
+    is_part: bool = False
+    """They are a part of each of the names."""
 
 
 class ConverseEdges(dict[int, float]):

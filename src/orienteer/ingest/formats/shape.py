@@ -10,7 +10,7 @@ from pathlib import Path
 
 from orienteer.errors import BadInput
 from orienteer.ingest.formats.records import RowRecord
-from orienteer.ingest.formats.table import Drop, shown
+from orienteer.ingest.formats.table import Batch, Drop, shown
 from orienteer.text.units import measured
 
 LOOKED_AT = 500
@@ -313,6 +313,46 @@ class RowSieve:
             self._first_fault = self._first_fault or f"line {row.line}: {row.fault}"
         text = row.text.strip() or ", ".join(cell for cell in row.cells if cell)
         self.drop(row.fault, row.line, shown(text))
+
+
+def without_totals(batches: Iterable[Batch], names: Sequence[str], drop: Drop) -> Iterator[Batch]:
+    """Yield batches of typed cells, as data frames have them, without the rows of totals, and report these."""
+    shape, last, held = TableShape(0, tuple(names)), list[list[str]](), None
+    for batch in batches:
+        if held is None:
+            shape = TableShape(
+                0, shape.first, _numeric(_texts(batch, names, range(len(batch))[:LOOKED_AT]), shape.width)
+            )
+        else:
+            yield held
+            last = _texts(held, names, range(len(held))[-TAIL:])
+        heads = batch.columns.get(names[0], ()) if names else ()
+        totals = {one for one in getattr(heads, "values", heads) if isinstance(one, str) and _TOTAL_HEAD.match(one)}
+        some = [row for row, head in enumerate(heads) if isinstance(head, str) and head in totals] if totals else []
+        pairs = (_texts(batch, names, [row, max(row - 1, 0)]) for row in some)
+        held = _less(batch, [row for row, two in zip(some, pairs, strict=True) if _is_subtotal(shape, *two)], drop)
+    if held is not None:
+        tail = [*last, *_texts(held, names, range(len(held))[-TAIL:])][-TAIL:]
+        count = outside(shape, tail)
+        is_total = not all(map(_is_note, tail[len(tail) - count :]))  # an object with one member is no note
+        yield _less(held, range(len(held))[max(len(held) - count, 0) :] if is_total else (), drop)
+
+
+def _texts(batch: Batch, names: Iterable[str], rows: Sequence[int]) -> list[list[str]]:
+    """Return rows as texts; nothing is None, or no number."""
+    columns = [batch.columns.get(name, (None,) * len(batch)) for name in names]
+    cells = ([column[row] for column in columns] for row in rows)
+    return [
+        ["" if cell is None or (isinstance(cell, float) and cell != cell) else str(cell) for cell in row]
+        for row in cells
+    ]
+
+
+def _less(batch: Batch, rows: Sequence[int], drop: Drop) -> Batch:
+    """Leave out rows, and report them."""
+    for row, cells in zip(rows, _texts(batch, batch.columns, rows), strict=True):
+        drop(NOTE if _is_note(cells) else TOTAL, batch.lines[row], shown(", ".join(filter(None, cells))))
+    return batch.without(rows)
 
 
 def outside(shape: TableShape, last: Sequence[Sequence[str]]) -> int:

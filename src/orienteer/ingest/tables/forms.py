@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
@@ -178,7 +178,7 @@ def form_of(
         return None, frozenset()
     if form is None:
         shapes = Counter(map(shape, own))
-        form = dates_of(shapes, own, order) or numbers_of(shapes, decimal)
+        form = dates_of(shapes, own, order) or numbers_of(shapes, decimal) or _of_most(shapes)
     if isinstance(form, Numbers):
         unread = {one for one in shapes if form.read(one) is None}  # too long for a number
         own = [value for value in own if shape(value) not in unread] if unread else own
@@ -250,6 +250,24 @@ def numbers_of(shapes: Mapping[str, int], decimal: str = "") -> Numbers | None:
     return Numbers(sign, next(iter(named), ""), bool(proofs), is_open)
 
 
+def _of_most(shapes: Mapping[str, int]) -> Numbers | None:
+    """Return how most numbers are written where some have the other decimal sign: `1,60` among `0.40` and `3.00`."""
+    signs = {one: found.decimal for one in shapes if (found := numbers_of({one: 1})) is not None and found.is_proved}
+    counts = Counter[str]()
+    for one, sign in signs.items():
+        counts[sign] += shapes[one]
+    best = max(counts, key=lambda sign: (counts[sign], sign), default="")
+    return numbers_of({one: count for one, count in shapes.items() if signs.get(one, best) == best}) if best else None
+
+
+def are_unlike(values: Iterable[str]) -> bool:
+    """Return whether all values are numbers, but with two decimal signs or in two currencies."""
+    found = [numbers_of({one: 1}) for one in set(map(shape, values))]
+    signs = {one.decimal for one in found if one is not None and one.is_proved}
+    units = {one.unit_word for one in found if one is not None and one.unit in CURRENCIES}
+    return None not in found and max(len(signs), len(units)) > 1
+
+
 def _as_one(units: Counter[str]) -> set[str]:
     """Return the different units among some; `1 day` and `3 days`, `1 den` and `3 dny` have one."""
     named = sorted(filter(None, units), key=lambda unit: (-units[unit], unit))
@@ -277,7 +295,10 @@ def _dates_of(shapes: Mapping[str, int], values: Collection[str], order: str) ->
     if not rest:
         return Dates("iso")
     if len(rest) < len(shapes):  # a spreadsheet's own dates next to typed ones
-        return dates_of(rest, [value for value in values if not _ISO.fullmatch(value.strip())], order)
+        typed = [value for value in values if not _ISO.fullmatch(value.strip())]
+        form, own = dates_of(rest, typed, order), len(values) - len(typed)
+        is_lone = own >= FEWEST_FORMED and len(typed) <= 1 + MOST_STRANGE * len(values)
+        return Dates("iso", is_open=True) if form is not None and form.is_open and is_lone else form
     if len(values) >= FEWEST_COMPACT and set(shapes) == {"99999999"}:
         return Dates("yyyymmdd", is_proved=True) if all("1850" < value[:4] < "2100" for value in values) else None
     if all(map(_WORDED.fullmatch, shapes)):

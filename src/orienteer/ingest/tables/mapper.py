@@ -10,7 +10,7 @@ from orienteer.display import counted
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.tables.columns import edge_role, node_role, plainly
 from orienteer.ingest.tables.draft import SURE, Draft, Link
-from orienteer.ingest.tables.forms import Dates, Numbers
+from orienteer.ingest.tables.forms import Dates, Form, Numbers, are_unlike
 from orienteer.ingest.tables.keys import id_column, joined_columns, joint_key, name_columns, says_more
 from orienteer.ingest.tables.links import chosen, find_links
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, FormedColumn, role_of_form
@@ -286,11 +286,10 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
     """Return the role of a column by the form of its values; `property` if cells can be read without it."""
     form = profile.form
     if profile.others and form is not None:
-        what = "number" if isinstance(form, Numbers) else "date"
         rest = FormedColumn(profile.name, form, columns=draft.table.columns).rest
         has_words = any(any(map(str.isalnum, value)) for value in profile.others)
         kept = f"kept as {rest}" if has_words else "read as empty"
-        draft.questions.append(f"{profile.name}: {_told_others(profile, what)}; {kept}")
+        draft.questions.append(f"{profile.name}: {_told_others(profile, _what(form, profile))}; {kept}")
     if isinstance(form, Numbers):
         if form.is_open:
             written = "." if any("." in value for value in profile.counts) else ","
@@ -305,13 +304,20 @@ def _form_role(draft: Draft, profile: ColumnProfile) -> str:
         if profile.others or not is_plain:
             return role_of_form(form)
     elif isinstance(form, Dates):
-        if form.is_open:
+        if form.is_open and form.order != "iso":
             draft.questions.append(f"{profile.name}: no day is over 12; taken for month before day")
         if profile.others or form.order != "iso":
             return role_of_form(form)
     else:
         return _text_role(draft, profile)
     return PROPERTY
+
+
+def _what(form: Form, profile: ColumnProfile) -> str:
+    """Return what the other values of a column are none of."""
+    if isinstance(form, Dates):
+        return "date that says day from month" if form.is_open else "date"
+    return f"number with {form.decimal} for decimals" if are_unlike(profile.counts) else "number"
 
 
 def _told_others(profile: ColumnProfile, what: str) -> str:
@@ -331,6 +337,8 @@ def _text_role(draft: Draft, profile: ColumnProfile) -> str:
         is_code = says(profile.name, "codes") or any(isinstance(number(value), str) for value in others)
         kept = "all are kept as texts" if is_code else "kept beside numbers"
         draft.questions.append(f"{profile.name}: {_told_others(profile, 'number or date')}; {kept}")
+    elif profile.is_whole and not profile.has_lists and are_unlike(profile.counts):
+        draft.questions.append(f"{profile.name}: numbers of several decimal signs or currencies; kept as texts")
     if is_code and any(not isinstance(number(value), str) for value in profile.counts):
         return "code"
     return PROPERTY

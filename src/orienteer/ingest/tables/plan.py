@@ -16,9 +16,11 @@ from orienteer.errors import BadInput, UnreadableFile
 from orienteer.ingest.formats import CONTAINERS, FORMATS, GRAPHS, Batch, Drop, Format, format_of, suffixes
 from orienteer.ingest.formats.delimited import DelimitedText, column_names
 from orienteer.ingest.formats.files import require, stem, stray, suffix
+from orienteer.ingest.formats.jsonl import JsonLines
 from orienteer.ingest.formats.letters import encoding_of
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.rdf.parser import is_rdf
+from orienteer.ingest.formats.shape import without_totals
 from orienteer.ingest.formats.table import JOIN as JOIN, NODE_ROWS, FileNotes, NotingReader, is_unicode, shown
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import plainly
@@ -124,7 +126,10 @@ class Table:
         Raises `UnreadableFile`.
         """
         with unreadable(self.path):
-            for batch in self.format.reader.batches(self.path, rows=rows, drop=drop, header=self.has_header):
+            reader = self.format.reader
+            found = reader.batches(self.path, rows=rows, drop=drop, header=self.has_header)
+            is_typed = isinstance(reader, JsonLines | Parquet)  # the other readers leave totals out themselves
+            for batch in without_totals(found, self.columns, drop) if is_typed else found:
                 emptied = {
                     name: ["" if value in words else value for value in batch.columns[name]]
                     for name, words in self.null_words.items()
