@@ -300,6 +300,8 @@ _NUMBER = re.compile(
     r"fifty|hundred|thousand|million|dozen|twice|once)\b",
     re.IGNORECASE,
 )
+_WHO_IS = re.compile(r"\s*who(?:['’]s| is| was| are| were) the\b", re.IGNORECASE)
+_NAMED = re.compile(r"\s*(?:[,:–(]|(?:is|was|are|were|has|had)\b|[A-Z])")
 _DIGIT = re.compile(r"\d")
 _COUNTS = re.compile(
     r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b", re.IGNORECASE
@@ -345,7 +347,7 @@ class Quotation(NamedTuple):
     """How well it fits, 1 for all of the question's words."""
     lacks: tuple[str, ...] = ()
     """Numbers, identifiers and months of the question that neither a row, its header and title have, or neither a
-    sentence nor its passage; and `a number`, if one is asked for."""
+    sentence nor its section; and `a number` or `a name`, if one is asked for."""
     rivals: str = ""
     """The reason not to quote a row: rows would have to be compared, or other rows fit as well."""
     missing: tuple[str, ...] = ()
@@ -383,9 +385,7 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
     piece, above = candidate.piece, candidate.above
     context = passage.context_terms(candidate)
     lacks = tuple(word for word, term in question.needed.items() if term not in context)
-    numbers = [match[0].casefold() for match in _NUMBER.finditer(passage.text[piece.begin : piece.end])]
-    if _COUNTS.search(text) and all(number in text.casefold() for number in numbers):
-        lacks = (*lacks, "a number")
+    lacks += _wanting(text, passage.text[piece.begin : piece.end])
     most, rivals = _MOST.search(text), ""
     alike = sum(other.terms >= piece.terms for other, *_ in passage.sentences) if passage.is_table else 0
     if most is not None and passage.is_table and not terms.terms_in(most[0]) & passage.header:
@@ -419,6 +419,27 @@ class SentenceContext(NamedTuple):
     """Whether it begins the text beneath a heading in the passage."""
     is_heading: bool = False
     """Whether it is one of these headings, which is quoted neither by itself nor with what is above it."""
+
+
+def _wanting(question: str, text: str) -> tuple[str, ...]:
+    """Return `a number` or `a name`, if a question asks for one that it does not have itself and a text has none."""
+    numbers = [match[0].casefold() for match in _NUMBER.finditer(text)]
+    if _COUNTS.search(question) and all(number in question.casefold() for number in numbers):
+        return ("a number",)
+    return ("a name",) if _WHO_IS.match(question) and not _names_another(question, text) else ()
+
+
+def _names_another(question: str, text: str) -> bool:
+    """Return whether a text has a word with a capital that the question has not; the first only before a verb."""
+    own, end = set(Tokenizer.words(question)), 0
+    for token in _TOKEN.finditer(text):
+        word = token[0].rstrip(".'’/:-")
+        begins = not end or _ENDS.search(text, end, token.start()) is not None
+        end = token.start() + len(token[0].rstrip(".:"))
+        is_other = own.isdisjoint(Tokenizer.words(word)) and word.casefold() not in STOP
+        if word[:1].isupper() and is_other and (not begins or _NAMED.match(text, token.start() + len(word))):
+            return True
+    return False
 
 
 def _inner_headings(value: JsonValue) -> dict[int, int]:
