@@ -299,3 +299,23 @@ def test_a_stage_tells_the_time_left():
     told = build_progress_of(PartialGraph(None, 20, 120), stage)
     assert told.startswith("20 of 120 files are read so far, about ")
     assert BuildStage("reading", 30, None).left == ""
+
+
+def test_files_that_change_while_a_folder_is_served_are_told_until_they_are_read(folder, tmp_path):
+    cache = tmp_path / "cache"
+    with serving({"notes": graph_at(folder, cache=cache).path}) as client:
+
+        def asked():
+            return client.post("/api/ask", {"question": "Where are bicycles parked?"}).json
+
+        def has_changed():
+            return any("have changed" in note for note in asked()["notes"])
+
+        assert not has_changed()
+        (folder / "c-parking.md").write_text("# Parking\n\nBicycles are parked in the big yard.\n")
+        until(has_changed)
+        assert "cellar" in str(asked()["hits"])
+        assert str(folder) not in str(asked()["notes"])
+        graph_at(folder, cache=cache)
+        until(lambda: not has_changed())
+        assert "yard" in str(asked()["hits"])

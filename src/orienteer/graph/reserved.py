@@ -48,6 +48,8 @@ WEIGHTED = (MENTIONS, SHARES_NAMES, SIMILAR)
 
 CONTENTS = "contents"
 """The property of a chunk that merely leads to others, as a table of contents does."""
+INNER = "inner_headings"
+"""The property of a chunk of short sections: the lines of its text that are headings, from 0, each with its depth."""
 
 SEPARATOR = " > "
 """Between the headings of a path."""

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from orienteer.display import Count, format_duration, seconds_left
 from orienteer.errors import BadOption, Error, Refused, Unknown, UsageError, nearest, without_paths
-from orienteer.graph.format import POINTER, read_pointer
+from orienteer.graph.format import POINTER, read_manifest, read_pointer
 from orienteer.llm.budget import Budget
 from orienteer.serve.views.outside import machine_paths, message_outside
 from orienteer.settings import Settings
@@ -45,6 +45,10 @@ LOOK_SECONDS = 1.0
 _BY_NAMES = ("auto", "documents")
 # The method that answers in their place.
 _BY_WORDS = "documents:bm25"
+_CHANGED = (
+    "files of this folder have changed since they were read: answers come from the graph as it was before; "
+    "orienteer ask FOLDER, or a new start, reads them again"
+)
 _MOST_RETRIEVERS = 32  # of a generation
 _LONGEST_NAME = 100  # characters of a name that a refusal repeats
 
@@ -198,6 +202,7 @@ class ServedGraph:
         self._folder, self._source = Path(), Path()
         self._stamp: tuple[int, int] | None = None
         self._looked = 0.0
+        self._sources_looked, self._has_changed = 0.0, False
         self._looking = threading.Lock()
         # Set once it answers, or never will.
         self._is_decided = threading.Event()
@@ -304,7 +309,26 @@ class ServedGraph:
         stamp = self._pointer_stamp()
         graph = Graph.open(self._folder, embedder=self.answering.settings.open_embedder)
         self._stamp, self._looked = stamp, time.monotonic()
-        return Generation(self.name, graph, self.answering)
+        self._sources_looked, self._has_changed = 0.0, False
+        return Generation(self.name, graph, self.answering, self._sources_note)
+
+    def _sources_note(self) -> str | None:
+        """Return the note that files of a folder have changed since they were read, or None.
+
+        Only of a graph in the cache, which stands for its folder. Looking takes at most a twentieth of the time.
+        """
+        from orienteer.ingest.cached import is_cached
+        from orienteer.ingest.provenance import is_stale
+
+        started = time.monotonic()
+        if not self._has_changed and started >= self._sources_looked:
+            try:
+                manifest = read_manifest(self._folder, read_pointer(self._folder))
+                self._has_changed = is_cached(self._folder) and is_stale(manifest)
+            except (OSError, Error) as error:
+                logger.warning("the sources of %s cannot be looked at: %s", self.name, error)
+            self._sources_looked = time.monotonic() + max(LOOK_SECONDS, 20 * (time.monotonic() - started))
+        return _CHANGED if self._has_changed else None
 
     def _pointer_stamp(self) -> tuple[int, int] | None:
         """Return the identity of a graph's pointer file, or None if it is gone."""

@@ -12,19 +12,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
-from itertools import islice, pairwise, product
+from itertools import groupby, islice, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from orienteer.graph.reserved import CELLS
+from orienteer.graph.reserved import CELLS, INNER
 from orienteer.graph.search import QueryWords
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Searcher
 from orienteer.options import Options
-from orienteer.records import Refusal
+from orienteer.records import JsonValue, Refusal
 from orienteer.retrieval.graph_text import TextPiece, centred, header_lines, pieces_of, snippet_terms
 from orienteer.text.english import FORMS, STOP, language_words, telling_words
 from orienteer.text.tokenizer import Tokenizer
@@ -40,6 +40,7 @@ _PLAINLY = 2 / 3
 _TOKEN = re.compile(r"[\w][\w.'’/:-]*")
 IDENTIFIER = re.compile(r"\w*[a-z][A-Z]\w*|\w+(?:[_.]|::)\w[\w.:]*|[A-Z]{2,}\w*|\w*(?:[a-zA-Z]\d|\d[a-zA-Z])\w*")
 """`MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`"""
+_NUMBERED = re.compile(r"\b([^\W\d_]{2,40})\s+(\d[\d.,]*)(?<![.,])")
 _VERSION = re.compile(r"(?<=[A-Za-z]{2})v?(?=\d)")
 _ENDS = re.compile(r"[.:;!?…\n\"“”(–—]|\s[-*]\s")  # after these a sentence may begin
 _LONGEST_NAME = 200  # characters
@@ -99,6 +100,8 @@ class QuestionTerms:
         self.pairs = frozenset(zip(self.words, self.words[1:], strict=False))
         """The neighbours among the telling words, two by two; stop words between them do not count."""
         self.terms = snippet_terms(graph, self.words)
+        self.numbered = [found for found in _NUMBERED.findall(text) if found[0].casefold() not in STOP]
+        """Its words before a number, each with the number: *bed 45*."""
         self.weight = self.terms.weight(self.terms.weights.keys())
         """The idf of all its terms together."""
         measures = (word for word in self.words if _DIGIT.search(word) or word in _MONTHS)
@@ -125,6 +128,14 @@ class QuestionTerms:
             closest = max(closest, weight(near))
         held = weight(set[str]().union(*known.values()))
         return (held / self.weight, closest / self.weight) if known else (0.0, 0.0)
+
+    def is_of_another(self, text: str) -> bool:
+        """Return whether a text has another number where the question has one, as *bed 135* for *bed 45*."""
+        for label, number in self.numbered:
+            numbers = re.findall(rf"\b{re.escape(label)}\s+(\d[\d.,]*)(?<![.,])", text, re.IGNORECASE)
+            if numbers and number not in numbers:
+                return True
+        return False
 
     def pair_share(self, words: Sequence[str]) -> float:
         """Return the share of the pairs that are adjacent among the words of a text, in that order."""
@@ -289,6 +300,8 @@ _NUMBER = re.compile(
     r"fifty|hundred|thousand|million|dozen|twice|once)\b",
     re.IGNORECASE,
 )
+_WHO_IS = re.compile(r"\s*who(?:['’]s| is| was| are| were) the\b", re.IGNORECASE)
+_NAMED = re.compile(r"\s*(?:[,:–(]|(?:is|was|are|were|has|had)\b|[A-Z])")
 _DIGIT = re.compile(r"\d")
 _COUNTS = re.compile(
     r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b", re.IGNORECASE
@@ -334,7 +347,7 @@ class Quotation(NamedTuple):
     """How well it fits, 1 for all of the question's words."""
     lacks: tuple[str, ...] = ()
     """Numbers, identifiers and months of the question that neither a row, its header and title have, or neither a
-    sentence nor its passage; and `a number`, if one is asked for."""
+    sentence nor its section; and `a number` or `a name`, if one is asked for."""
     rivals: str = ""
     """The reason not to quote a row: rows would have to be compared, or other rows fit as well."""
     missing: tuple[str, ...] = ()
@@ -356,24 +369,23 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
     for place, row in enumerate(rows[:READ]):
         passage = Passage(question, row)
         for candidate in passage.candidates():
-            piece, above, _ = candidate
-            if not piece.terms and not above:
-                continue
+            piece, above = candidate.piece, candidate.above
             sentence = passage.text[piece.begin : piece.end]
-            fits = passage.share(piece, above) / question.weight + _PLACE / (1 + place)
+            if not (piece.terms or above) or (not passage.is_table and question.is_of_another(sentence)):
+                continue
+            fits = passage.share(candidate) / question.weight + _PLACE / (1 + place)
             # A definition begins with all that is to be defined, then says what it is.
-            fits += _DEFINES * (is_defined and passage.is_definition(*candidate))
+            fits += _DEFINES * (is_defined and passage.is_definition(candidate))
             fits += _QUOTATION_BESIDE * question.pair_share(Tokenizer.words(sentence))
             if best is None or fits > best[0] + 1e-9:
                 best = fits, passage, candidate
     if best is None:
         return None
-    fits, passage, (piece, above, _) = best
-    context = passage.context_terms(piece, above)
+    fits, passage, candidate = best
+    piece, above = candidate.piece, candidate.above
+    context = passage.context_terms(candidate)
     lacks = tuple(word for word, term in question.needed.items() if term not in context)
-    numbers = [match[0].casefold() for match in _NUMBER.finditer(passage.text[piece.begin : piece.end])]
-    if _COUNTS.search(text) and all(number in text.casefold() for number in numbers):
-        lacks = (*lacks, "a number")
+    lacks += _wanting(text, passage.text[piece.begin : piece.end])
     most, rivals = _MOST.search(text), ""
     alike = sum(other.terms >= piece.terms for other, *_ in passage.sentences) if passage.is_table else 0
     if most is not None and passage.is_table and not terms.terms_in(most[0]) & passage.header:
@@ -399,6 +411,54 @@ class SentenceContext(NamedTuple):
     """The question's terms in the title and the heading above it, or in the header."""
     is_first: bool
     """Whether it is the first under them."""
+    section: int = 0
+    """The number of its section: what stands between two headings in the passage."""
+    heading: frozenset[str] = frozenset()
+    """The question's terms in the heading that it stands right below."""
+    is_section: bool = False
+    """Whether it begins the text beneath a heading in the passage."""
+    is_heading: bool = False
+    """Whether it is one of these headings, which is quoted neither by itself nor with what is above it."""
+
+
+def _wanting(question: str, text: str) -> tuple[str, ...]:
+    """Return `a number` or `a name`, if a question asks for one that it does not have itself and a text has none."""
+    numbers = [match[0].casefold() for match in _NUMBER.finditer(text)]
+    if _COUNTS.search(question) and all(number in question.casefold() for number in numbers):
+        return ("a number",)
+    return ("a name",) if _WHO_IS.match(question) and not _names_another(question, text) else ()
+
+
+def _names_another(question: str, text: str) -> bool:
+    """Return whether a text has a word with a capital that the question has not; the first only before a verb."""
+    own, end = set(Tokenizer.words(question)), 0
+    for token in _TOKEN.finditer(text):
+        word = token[0].rstrip(".'’/:-")
+        begins = not end or _ENDS.search(text, end, token.start()) is not None
+        end = token.start() + len(token[0].rstrip(".:"))
+        is_other = own.isdisjoint(Tokenizer.words(word)) and word.casefold() not in STOP
+        if word[:1].isupper() and is_other and (not begins or _NAMED.match(text, token.start() + len(word))):
+            return True
+    return False
+
+
+def _inner_headings(value: JsonValue) -> dict[int, int]:
+    """Return the depth of each line that is a heading, by the value of a property that a file may have feigned."""
+    pairs = value if isinstance(value, list) else []
+    return {
+        one[0]: one[1]
+        for one in pairs
+        if isinstance(one, list) and len(one) == 2 and isinstance(one[0], int) and isinstance(one[1], int)
+    }
+
+
+class _Section(NamedTuple):
+    """A section of a passage, or of the text before the first heading: its depth, and the question's terms in it."""
+
+    number: int
+    depth: int
+    heading: frozenset[str]
+    near: frozenset[str] = frozenset()
 
 
 class Passage:
@@ -415,16 +475,46 @@ class Passage:
         self.above = self.text[:begin]
         """The caption and header of a table."""
         self.header = terms.terms_in(self.above)
+        self._near: dict[int, frozenset[str]] = {}
+        """The question's terms in the text of each section, and in that right beneath the headings above it."""
+        title = terms.terms_in(arrays.names[row]) | self.header
         if self.is_table:
             pieces = []
             for line in lines[header:]:
                 pieces.append(TextPiece(begin, begin + len(line), terms.terms_in(line)))
                 begin += len(line) + 1
+            self._near[0] = frozenset[str]().union(*(piece.terms for piece in pieces))
+            self.sentences = list(self._with_headings(pieces, title))
         else:
-            pieces = pieces_of(self.text, terms)
-        self._near = frozenset[str]().union(*(piece.terms for piece in pieces))
-        self.sentences = list(self._with_headings(pieces, terms.terms_in(arrays.names[row]) | self.header))
+            self.sentences = list(self._sections(_inner_headings(arrays.properties.of(row).get(INNER)), title))
         """Its sentences, or rows."""
+
+    def _sections(self, depths: Mapping[int, int], title: frozenset[str]) -> Iterator[SentenceContext]:
+        """Yield the sentences, each with the headings above it; `depths` are of the lines that are headings."""
+        lines, begin = self.text.split("\n"), 0
+        path = [_Section(0, 0, frozenset())]
+        bounds = [0, *sorted(at for at in depths if 0 < at < len(lines)), len(lines)]
+        for section, (first, end) in enumerate(pairwise(bounds)):
+            if first in depths:
+                terms = self._terms.terms_in(lines[first])
+                path = [one for one in path if one.depth < depths[first]]
+                piece = TextPiece(begin, begin + len(lines[first]), terms)
+                yield SentenceContext(
+                    piece, title.union(*(one.heading for one in path)), False, section, is_heading=True
+                )
+                path.append(_Section(section, depths[first], terms))
+                begin, first = piece.end + 1, first + 1
+            text = "\n".join(lines[first:end])
+            pieces = [TextPiece(begin + one.begin, begin + one.end, one.terms) for one in pieces_of(text, self._terms)]
+            near = frozenset[str]().union(*(piece.terms for piece in pieces))
+            # What stands right beneath a heading goes for the sections in it too.
+            path[-1] = path[-1]._replace(near=near)
+            self._near[section] = near.union(*(one.near for one in path))
+            above, first_of = title.union(*(one.heading for one in path)), path[-1]
+            for at, sentence in enumerate(self._with_headings(pieces, above)):
+                heading = first_of.heading if not at else frozenset[str]()
+                yield sentence._replace(section=section, heading=heading, is_section=not at and first_of.depth > 0)
+            begin += len(text) + 1 if first < end else 0
 
     def _with_headings(self, pieces: Sequence[TextPiece], title: frozenset[str]) -> Iterator[SentenceContext]:
         heading, is_first = frozenset[str](), True
@@ -434,28 +524,39 @@ class Passage:
             if is_first:
                 heading = piece.terms
 
-    def context_terms(self, piece: TextPiece, above: frozenset[str]) -> frozenset[str]:
-        """Return the question's terms in a row, its header and title; for prose in the passage and its title."""
-        return piece.terms | above if self.is_table else self._near | above
+    def context_terms(self, sentence: SentenceContext) -> frozenset[str]:
+        """Return the question's terms in a row, its header and title; for prose in its section and what is above."""
+        return sentence.above | (sentence.piece.terms if self.is_table else self._near[sentence.section])
 
     def candidates(self) -> Iterator[SentenceContext]:
-        """Yield what may be quoted: each sentence, or row, and each two sentences in a row."""
-        yield from self.sentences[:1]
-        for one, other in pairwise(self.sentences):
-            if not self.is_table and other.piece.end - one.piece.begin <= LONGEST:
-                terms = one.piece.terms | other.piece.terms
-                yield one._replace(piece=TextPiece(one.piece.begin, other.piece.end, terms))
-            yield other
+        """Yield what may be quoted: each sentence, or row, each two sentences in a row, and each short section."""
+        for _, group in groupby(self.sentences, key=lambda sentence: sentence.section):
+            told = [sentence for sentence in group if not sentence.is_heading]
+            for at, sentence in enumerate(told):
+                if at and not self.is_table:
+                    yield from self._joined(told[at - 1 : at + 1])
+                yield sentence
+            if told and told[0].is_section:
+                yield from self._joined(told)
+
+    @staticmethod
+    def _joined(told: Sequence[SentenceContext]) -> Iterator[SentenceContext]:
+        """Yield some sentences in a row as one, if they are not too long for a quotation."""
+        begin, end = told[0].piece.begin, told[-1].piece.end
+        if end - begin <= LONGEST:
+            terms = frozenset[str]().union(*(sentence.piece.terms for sentence in told))
+            yield told[0]._replace(piece=TextPiece(begin, end, terms))
 
     @property
     def defines(self) -> bool:
         """Whether one of its sentences says what the thing is that a question names."""
-        return any(self.is_definition(*sentence) for sentence in self.sentences)
+        return any(self.is_definition(sentence) for sentence in self.sentences)
 
-    def is_definition(self, piece: TextPiece, above: frozenset[str], is_first: bool) -> bool:
+    def is_definition(self, sentence: SentenceContext) -> bool:
         """Return whether a sentence is the first under the thing as a title, or begins with it and says what it is."""
-        wanted, verb = self._terms.weights.keys(), _SAID.search(self.text, piece.begin, piece.end)
-        if not wanted or (is_first and above >= wanted):
+        piece, wanted = sentence.piece, self._terms.weights.keys()
+        verb = _SAID.search(self.text, piece.begin, piece.end)
+        if not wanted or (sentence.is_first and sentence.above >= wanted):
             return bool(wanted)
         return verb is not None and self._terms.terms_in(self.text[piece.begin : verb.start()]) >= wanted
 
@@ -464,11 +565,12 @@ class Passage:
         text = self.text[piece.begin : piece.end]
         return not self._columns and _HEADING.fullmatch(text) is not None and not _DIGIT.search(text)
 
-    def share(self, piece: TextPiece, above: frozenset[str]) -> float:
+    def share(self, sentence: SentenceContext) -> float:
         """Return the weight of the question's terms in a sentence; those above and near it count less."""
-        above, near = above - piece.terms, self._near - piece.terms - above
-        weight = self._terms.weight
-        return weight(piece.terms) + _ABOVE * weight(above) + _NEAR * weight(near)
+        terms, weight = sentence.piece.terms | sentence.heading, self._terms.weight
+        above = sentence.above - terms
+        near = self._near[sentence.section] - terms - above
+        return weight(terms) + _ABOVE * weight(above) + _NEAR * weight(near)
 
     def marks(self, text: str) -> tuple[tuple[int, int], ...]:
         """Return where words of the question stand in a text: characters, the end excluded."""

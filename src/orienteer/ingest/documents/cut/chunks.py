@@ -122,6 +122,8 @@ class ProseChunk(NamedTuple):
     lines: str = ""
     """For each line of its text the line of the file that it begins on, as `3-5,9`; empty where the file has none."""
     is_navigation: bool = False
+    inner: tuple[tuple[int, int], ...] = ()
+    """The lines of its text that are headings, from 0, each with its depth below `headings`, from 1."""
 
 
 def prose_chunks(
@@ -278,7 +280,7 @@ def _prose_chunk(part: Sequence[Sentence]) -> ProseChunk:
     first = part[0].place
     spans = [sentence.place.span for sentence in part if sentence.place.span is not None]
     headings = _common([sentence.place.headings for sentence in part])
-    text, lines = _text(part, headings)
+    text, lines, inner = _text(part, headings)
     return ProseChunk(
         text=text,
         headings=headings,
@@ -289,20 +291,31 @@ def _prose_chunk(part: Sequence[Sentence]) -> ProseChunk:
         anchors=tuple(dict.fromkeys(anchor for sentence in part for anchor in sentence.place.anchors)),
         lines=lines,
         is_navigation=first.is_navigation,
+        inner=inner,
     )
 
 
-def _text(part: Sequence[Sentence], headings: tuple[str, ...]) -> tuple[str, str]:
-    """Return the words of a chunk, with the headings in it that not all of it stands beneath; and its lines' lines."""
+class _Text(NamedTuple):
+    text: str
+    lines: str
+    inner: tuple[tuple[int, int], ...]
+
+
+def _text(part: Sequence[Sentence], headings: tuple[str, ...]) -> _Text:
+    """Return the words of a chunk with the headings in it that not all of it stands beneath, and `ProseChunk`'s
+    `lines` and `inner`."""
     words: list[str] = []
+    inner: list[tuple[int, int]] = []
     lines: list[int] = []
     above = headings
     for sentence in part:
         path, line = sentence.place.headings, sentence.line or 0
         if path is not above and path != above:
-            inner = path[len(_common([path, above])) :]
-            words += [f"\n{heading}" for heading in inner]
-            lines += [line] * len(inner)
+            shared = len(_common([path, above]))
+            new = path[shared:]
+            inner += ((len(lines) + at, shared + at + 1 - len(headings)) for at in range(len(new)))
+            words += [f"\n{heading}" for heading in new]
+            lines += [line] * len(new)
             above = path
         begins = 0 if sentence.joint == "\n" or not lines else 1  # its first line goes on where one has begun
         words.append(sentence.joint + sentence.text)
@@ -312,7 +325,8 @@ def _text(part: Sequence[Sentence], headings: tuple[str, ...]) -> tuple[str, str
     first = text.count("\n", 0, blank) - text.startswith("\n")
     text = text.strip("\n ")
     is_lined = all(sentence.line for sentence in part)
-    return text, _ranges(lines[first : first + text.count("\n") + 1]) if is_lined else ""
+    ranges = _ranges(lines[first : first + text.count("\n") + 1]) if is_lined else ""
+    return _Text(text, ranges, tuple((at - first, depth) for at, depth in inner))
 
 
 def _ranges(numbers: Sequence[int]) -> str:

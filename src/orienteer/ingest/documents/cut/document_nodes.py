@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from orienteer.errors import BadInput
-from orienteer.graph.reserved import CHUNK, CONTENTS, DOCUMENT, SEPARATOR, TABLE
+from orienteer.graph.reserved import CHUNK, CONTENTS, DOCUMENT, INNER, SEPARATOR, TABLE
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.chunks import ProseChunk, prose_chunks
 from orienteer.ingest.documents.cut.contents import is_contents
@@ -93,6 +93,7 @@ def _chunk(document: Document, order: int, chunk: ProseChunk) -> Node:
         **_source(document, order, Place(chunk.headings, chunk.page, chunk.span, chunk.anchors), chunk.links),
         "tokens": chunk.tokens,
         **({"lines": chunk.lines} if chunk.lines else {}),
+        **({INNER: [list(one) for one in chunk.inner]} if chunk.inner else {}),
         **({CONTENTS: True} if chunk.is_navigation or is_contents(chunk.text, chunk.links, chunk.headings) else {}),
     }
     return Node(part_id(document.id, order), CHUNK, _name(document.title, chunk.headings), chunk.text, (), properties)
