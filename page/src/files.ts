@@ -22,6 +22,16 @@ export const fileName = (question: string, ending: string): string =>
       .slice(0, 60) || "orienteer"
   }.${ending}`;
 
+/** Return rows as CSV. A text that a spreadsheet would run as a formula has an apostrophe before it, as in the server's. */
+export function csv(columns: readonly string[], rows: readonly unknown[][]): Blob {
+  const cell = (value: unknown) => {
+    const text = typeof value === "string" ? value.replace(/^(?=[=+\-@\t\r])/, "'") : JSON.stringify(value ?? "");
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const lines = [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`);
+  return new Blob(["\ufeff", ...lines], { type: "text/csv" });
+}
+
 /** Return a picture as an SVG file, which holds no script and loads nothing. */
 export function svg(shapes: Shapes): Blob {
   const { width, height } = shapes,
