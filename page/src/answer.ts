@@ -72,9 +72,9 @@ export class Answer {
         isShort = !isQuoted && result.answer_kind !== "text" && (!table || table.kind === "cypher");
       parts.push(el(isQuoted ? "blockquote" : "p", { class: isShort ? "said short" : "said" }, ...said));
     }
-    if (table?.kind === "overview")
+    if (table?.kind === "overview" && table.rows.length)
       parts.push(tries(table.rows.map((row) => String(row[1])), (question) => this.uses.askInstead("", question)));
-    else if (table?.rows.length && table.kind !== "groups") parts.push(roadTable(table, this.uses.pick));
+    else if (table?.rows.length && table.kind !== "groups" && table.kind !== "overview") parts.push(roadTable(table, this.uses.pick));
     else if (long)
       parts.push(
         el(
