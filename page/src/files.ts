@@ -1,6 +1,6 @@
 /** What a person takes along: a file of the server, the picture as SVG or PNG. */
 
-import { el, shape, SVG } from "./dom";
+import { el, plain, shape, SVG } from "./dom";
 import type { Shapes } from "./drawing";
 
 const PNG_SCALE = 2;
@@ -25,7 +25,7 @@ export const fileName = (question: string, ending: string): string =>
 /** Return rows as CSV. A text that a spreadsheet would run as a formula has an apostrophe before it, as in the server's. */
 export function csv(columns: readonly string[], rows: readonly unknown[][]): Blob {
   const cell = (value: unknown) => {
-    const text = typeof value === "string" ? value.replace(/^(?=[=+\-@\t\r])/, "'") : JSON.stringify(value ?? "");
+    const text = typeof value === "string" ? plain(value).replace(/^(?=[=+\-@\t\r])/, "'") : JSON.stringify(value ?? "");
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const lines = [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`);
