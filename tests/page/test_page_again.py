@@ -1,4 +1,4 @@
-"""What a second question, a link without one and a way back leave of what was there; quotations, marked as they stand."""
+"""What a second question, a link without one and a way back leave; a quotation is marked as it stands."""
 
 import re
 
