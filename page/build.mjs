@@ -21,7 +21,7 @@ const shorter = {
     shortened(/sigma\/dist\/.*\.js$/, (code) =>
       code.replace(/\/\*glsl\*\/"(?:[^"\\]|\\.)*"/g, shader).replace(/(HTML_COLORS = ){[^}]*}/, "$1{}"),
     );
-    shortened(/graphology\.mjs$/, (code) => code.replace(/(new \w+GraphError)\(\s*`[^`]*`\s*\)/g, "$1()"));
+    shortened(/graphology\.mjs$/, (code) => code.replace(/(new \w+GraphError)\(\s*(?:`[^`]*`|'[^'\n]*'|"[^"\n]*")\s*\)/g, "$1()"));
   },
 };
 

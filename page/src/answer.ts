@@ -3,6 +3,7 @@
 import { Refused, Unreachable } from "./api";
 import { bars } from "./charts";
 import { byId, Characters, el, plain } from "./dom";
+import type { Asked } from "./history";
 import { kindOf, place, type Citation, type Hit, type Result, type ResultTable } from "./records";
 import { roadTable } from "./roads";
 import { tries } from "./start";
@@ -14,6 +15,8 @@ export type Uses = {
   placeOf: (id: string) => number;
   pick: (id: string) => void;
   askReading: (reading: string) => void;
+  askLine: (reading: string) => void;
+  askUnfiltered: () => void;
   askInstead: (word: string, near: string) => void;
 };
 
@@ -53,9 +56,9 @@ export class Answer {
   }
 
   /** Show what the whole result of a question says: how it was asked and read, refusal, answer, citations. */
-  show(question: string, result: Result, hits: readonly Hit[]): void {
+  show(asked: Asked, result: Result, hits: readonly Hit[]): void {
     this.clear();
-    this.showReading(question, result);
+    this.showReading(asked, result);
     const { answer, long_answer: long, citations } = result;
     const parts: (Node | null)[] = [];
     const { table } = result;
@@ -69,9 +72,9 @@ export class Answer {
         isShort = !isQuoted && result.answer_kind !== "text" && (!table || table.kind === "cypher");
       parts.push(el(isQuoted ? "blockquote" : "p", { class: isShort ? "said short" : "said" }, ...said));
     }
-    if (table?.kind === "overview")
+    if (table?.kind === "overview" && table.rows.length)
       parts.push(tries(table.rows.map((row) => String(row[1])), (question) => this.uses.askInstead("", question)));
-    else if (table?.rows.length && table.kind !== "groups") parts.push(roadTable(table, this.uses.pick));
+    else if (table?.rows.length && table.kind !== "groups" && table.kind !== "overview") parts.push(roadTable(table, this.uses.pick));
     else if (long)
       parts.push(
         el(
@@ -99,7 +102,7 @@ export class Answer {
   }
 
   private groups({ columns, rows, readings }: ResultTable): HTMLElement {
-    const asked = (reading: string | undefined) => (reading ? () => this.uses.askReading(reading) : null);
+    const asked = (reading: string | undefined) => (reading ? () => this.uses.askLine(reading) : null);
     const groups = rows.map(([group, value], at) => ({ label: String(group), value: Number(value), ask: asked(readings[at]) }));
     return bars(groups, [columns[0] ?? "", columns[1] ?? ""]);
   }
@@ -109,9 +112,10 @@ export class Answer {
     this.box.replaceChildren(...parts);
   }
 
-  private showReading(asked: string, { question, reading, refusal }: Result): void {
-    const parts: Node[] = [];
-    if (question !== asked)
+  private showReading(asked: Asked, { question, reading, refusal }: Result): void {
+    const parts: Node[] = [],
+      filters = [...asked.node_types.map((type) => `${say("type")}=${type}`), ...asked.where];
+    if (question !== asked.question)
       parts.push(el("p", { class: "read" }, el("span", { class: "dim" }, say("askedAs")), el("span", {}, question)));
     if (reading?.text) parts.push(this.line(reading.text));
     const lines = refusal?.lines ?? []; // two readers' that differ, the rules' first
@@ -149,6 +153,10 @@ export class Answer {
           ),
         ),
       );
+    if (filters.length) {
+      const without = el("button", { class: "link", onclick: () => this.uses.askUnfiltered() }, say("askUnfiltered"));
+      parts.push(el("p", { class: "filtered" }, `${say("onlyWith", { what: filters.join(", ") })} `, without));
+    }
     this.reading.replaceChildren(...parts);
     this.reading.hidden = !parts.length;
   }

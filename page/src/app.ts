@@ -8,7 +8,7 @@ import { DocumentView, isPassage, linkedPlace, placeIn, withoutPlace, withPlace,
 import { byId, Characters, el } from "./dom";
 import { showEarlier } from "./earlier";
 import { FacetList, type Filters } from "./facets";
-import { askedBy, fragment, keep, told, turns, type Asked, type Turn } from "./history";
+import { askedBy, fragment, graphIn, keep, told, turns, type Asked, type Turn } from "./history";
 import { answers, isUnderWay, isWhole, showMaking, showWhole } from "./making";
 import { forgetColors, rankColors } from "./palette";
 import { Panel } from "./panel";
@@ -43,6 +43,9 @@ export class App {
   private waiting = {};
   private hasNews = false; // all of the graph is there, and what was asked before was not asked again
   private filters: Filters = { node_types: [], where: [] };
+  /** The question that the filters narrow; those of another one end with it, but for a type that a person set by hand. */
+  private narrowed = "";
+  private typeByHand = "";
   private asked: Asked | null = null;
   /** The question as it was asked of the graph: one that follows others is put in words of its own. */
   private understood: string | null = null;
@@ -60,7 +63,7 @@ export class App {
   private entering: Promise<void> = Promise.resolve();
   private readonly facets = new FacetList(
     (filters) => this.narrow(filters),
-    (reading) => void this.ask({ ...this.wanted(), reading }),
+    (reading) => this.askLine(reading),
   );
   private readonly all = new AllAnswers({
     pick: (id) => this.pick(id),
@@ -86,6 +89,8 @@ export class App {
     placeOf: (id) => this.cards.placeOf(id),
     pick: (id) => this.pick(id),
     askReading: (reading) => void this.ask({ ...this.wanted(), reading }),
+    askLine: (reading) => this.askLine(reading),
+    askUnfiltered: () => this.narrow({ node_types: [], where: [] }),
     askInstead: (word, near) =>
       this.askWords(word && this.question.value.includes(word) ? this.question.value.replace(word, near) : near),
   });
@@ -171,10 +176,14 @@ export class App {
       }
     };
     this.type.onchange = () => {
+      this.typeByHand = this.type.value;
       this.filters = { ...this.filters, node_types: this.type.value ? [this.type.value] : [] };
       this.facets.showFilters(this.filters);
     };
-    byId<HTMLSelectElement>("graph").onchange = ({ target }) => this.take((target as HTMLSelectElement).value);
+    byId<HTMLSelectElement>("graph").onchange = ({ target }) => {
+      this.take((target as HTMLSelectElement).value);
+      history.pushState(null, "", `#${new URLSearchParams({ graph: this.graph.name })}`);
+    };
     byId("reopen").onclick = () => this.documents.again();
     window.addEventListener("hashchange", () => this.goTo(location.hash));
     window.addEventListener("resize", () => this.picture.resize());
@@ -196,16 +205,22 @@ export class App {
     showServed(this.served);
     if (!this.served.graphs.length) this.fail(new Error(say("noGraphs")));
     else if (!this.follow(location.hash)) {
-      this.take(this.served.graphs[0]?.name ?? "");
+      this.take(this.startOf(location.hash));
       this.tellUnknown(location.hash);
     }
   }
 
   /** Say that a link names a graph that is not served. */
   private tellUnknown(hash: string): void {
-    const name = askedBy(hash)?.graph ?? "";
+    const name = graphIn(hash);
     if (name && !this.served.graphs.some((graph) => graph.name === name))
       this.fail(new Error(say("unknownGraph", { name })));
+  }
+
+  /** Return the graph whose start a link without a question leads to: the one that it names, else the first. */
+  private startOf(hash: string): string {
+    const graphs = this.served.graphs;
+    return (graphs.find((graph) => graph.name === graphIn(hash)) ?? graphs[0])?.name ?? "";
   }
 
   // ------------------------------------------------------------------------------------------------------- the graph
@@ -219,6 +234,7 @@ export class App {
     this.conversation = [];
     rankColors(graph.node_types);
     this.filters = { node_types: [], where: [] };
+    this.typeByHand = this.narrowed = "";
     showGraph(graph, this.served.graphs.length === 1);
     this.empty();
     void this.waitFor(graph);
@@ -283,23 +299,43 @@ export class App {
 
   /** Return the question in the box with the options beside it. */
   private wanted(): Asked {
+    const question = this.question.value.trim();
     return {
       graph: this.graph.name,
-      question: this.question.value.trim(),
+      question,
       method: this.method.value,
-      reading: null,
+      reading: question === this.asked?.reading ? question : null, // a line that a bar or a neighbour asked
       ...this.filters,
     };
   }
 
   /** Ask what stands in the box, once it is known what the server has. */
   private askBox(): void {
-    void this.entering.then(() => (this.graph.name ? this.ask(this.wanted()) : undefined));
+    void this.entering.then(() => {
+      if (!this.graph.name) return;
+      this.widen();
+      void this.ask(this.wanted());
+    });
+  }
+
+  /** Take away the filters of another question; a type that was set by hand stays. */
+  private widen(): void {
+    if (this.question.value.trim() === this.narrowed) return;
+    this.filters = { node_types: this.typeByHand ? [this.typeByHand] : [], where: [] };
+    this.type.value = this.typeByHand;
+    this.facets.showFilters(this.filters);
+  }
+
+  /** Ask a line that a bar or a neighbour stands for: the box says what is asked now. */
+  private askLine(reading: string): void {
+    this.question.value = this.narrowed = reading;
+    void this.ask({ ...this.wanted(), reading });
   }
 
   private askWords(question: string, reading: string | null = null): void {
     this.question.value = question;
     this.showSide("asking");
+    this.widen();
     void this.ask({ ...this.wanted(), reading });
   }
 
@@ -312,9 +348,15 @@ export class App {
 
   /** Ask again with other filters; the reading that a person wrote stays. */
   private narrow(filters: Filters): void {
-    this.filters = filters;
-    this.type.value = filters.node_types.length === 1 ? (filters.node_types[0] ?? "") : "";
+    this.keepFilters(filters);
     void this.ask({ ...this.wanted(), reading: this.asked?.reading ?? null });
+  }
+
+  private keepFilters(filters: Filters): void {
+    this.filters = filters;
+    this.narrowed = this.question.value.trim();
+    this.type.value = filters.node_types.length === 1 ? (filters.node_types[0] ?? "") : "";
+    if (this.type.value !== this.typeByHand) this.typeByHand = "";
   }
 
   /** Put a question into the address, which is the link to it; Back leads to the one before. */
@@ -330,17 +372,27 @@ export class App {
     if (kept && this.asked && fragment(this.asked) === question) this.openBest(kept);
     else if (kept) this.reopen(kept);
     else if (!this.follow(hash)) {
+      this.begun(this.startOf(hash));
       this.tellUnknown(hash);
-      if (hash) return;
-      this.empty();
-      if (answers(this.graph)) void this.welcome(this.graph);
     }
+  }
+
+  /** Show the start of a graph. */
+  private begun(name: string): void {
+    this.running?.abort();
+    this.running = null;
+    this.showRunning(false);
+    this.question.value = "";
+    this.keepFilters({ node_types: [], where: [] });
+    if (name !== this.graph.name) return this.take(name);
+    this.empty();
+    if (answers(this.graph)) void this.welcome(this.graph);
   }
 
   /** Fill in what a link asks, and ask it; where a model would be paid for it, that is for a person to begin. */
   private follow(hash: string): boolean {
     const asked = askedBy(hash);
-    const name = asked?.graph || new URLSearchParams(hash.slice(1)).get("graph") || this.served.graphs[0]?.name;
+    const name = graphIn(hash) || this.served.graphs[0]?.name;
     this.linked = linkedPlace(hash);
     if (!(asked || this.linked) || !this.served.graphs.some((graph) => graph.name === name)) return false;
     this.take(name ?? "");
@@ -359,8 +411,7 @@ export class App {
   private put({ question, method, node_types, where }: Asked): void {
     this.question.value = question;
     if (this.served.methods.includes(method)) this.method.value = method;
-    this.filters = { node_types, where };
-    this.type.value = node_types.length === 1 ? (node_types[0] ?? "") : "";
+    this.keepFilters({ node_types, where });
     this.facets.showFilters(this.filters);
   }
 
@@ -495,6 +546,7 @@ export class App {
     const total = result.reading?.total ?? null,
       named = hits.length ? this.steps.named : [];
     if (kind === "groups" || isUnread(result)) this.picture.none();
+    else if (kind === "cypher" && !hits.length) this.picture.none("noNodes");
     const drawn = this.picture.draw(hits, named, signal, total, kind);
     const [, facets] = await Promise.all([drawn, counted]);
     if (this.asked !== asked) return;
@@ -545,7 +597,7 @@ export class App {
     const { result, hits } = turn;
     this.shown = turn;
     this.understood = result.question;
-    this.answer.show(turn.asked.question, result, hits);
+    this.answer.show(turn.asked, result, hits);
     this.steps.fold();
     if (result.reading?.complete) this.cards.divide(!hits.some((hit) => hit.complete));
     this.cards.stopWaiting();
@@ -565,9 +617,10 @@ export class App {
     this.openBest(turn);
   }
 
-  /** Return what is to be said of a result; that there is no model stands above. */
-  private notes({ notes }: Result): string[] {
-    return notes.filter((note) => this.served.model !== null || !note.startsWith(NO_MODEL));
+  /** Return what is to be said of a result; that there is no model, and why it has no answer, stands above. */
+  private notes({ notes, refusal }: Result): string[] {
+    const isTold = (note: string) => note === refusal?.text && !refusal.lines?.length;
+    return notes.filter((note) => !isTold(note) && (this.served.model !== null || !note.startsWith(NO_MODEL)));
   }
 
   /** Add answers behind those that are listed; the picture stays with the first. */
@@ -629,7 +682,7 @@ export class App {
       if (!hit || !isPassage(hit)) return;
       const said = cited?.quote || (cited && new Characters(answer ?? "").part(cited.begin, cited.end));
       const best = placeIn(hit, said);
-      void this.showPlace(refusal ? { ...best, range: null } : best, false); // the nearest passage is no quotation
+      void this.showPlace(refusal ? { id: best.id, range: null, words: best.words, isNearest: true } : best, false);
     }
   }
 

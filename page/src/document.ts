@@ -33,7 +33,7 @@ type DocumentPage = {
 };
 
 /** A place in a document: a passage, which of its characters are quoted, and the words that were asked for. */
-export type Place = { id: string; range: Range | null; words: string[]; quote?: string };
+export type Place = { id: string; range: Range | null; words: string[]; quote?: string; isNearest?: boolean };
 export type Uses = { graph: () => string; opened: () => void; closed: () => void; toGraph: () => void };
 
 /** Tell whether a hit is a passage of a document, and not a node. */
@@ -277,6 +277,7 @@ export class DocumentView {
       made.append(
         el("p", { class: "from dim" }, placeOf({ ...part.source, file: "" }, { page: say("page"), rows: say("rows") }).replace(/^:/, `${say("line")} `)),
       );
+    if (isHere && this.place?.isNearest) made.append(el("p", { class: "from dim" }, say("nearestPassage")));
     const first = part.headings.findIndex((heading, level) => heading !== above[level]);
     if (first >= 0) part.headings.slice(first).forEach((heading, level) => made.append(head(first + level + 1, heading)));
     write(part, isHere ? this.marks(part.text) : [], made);
@@ -287,7 +288,7 @@ export class DocumentView {
   private marks(text: string): Mark[] {
     const place = this.place;
     if (!place) return [];
-    const [quoted] = place.quote ? placesOf([place.quote], text) : [];
+    const quoted = place.quote && quotedIn(place.quote, text);
     if (quoted) place.range = quoted;
     const range = place.range;
     return [
@@ -325,7 +326,7 @@ export class DocumentView {
     const own = page.parts.find((part) => part.id === place.id) ?? page.parts[0];
     const at = wanted ?? own?.source?.page ?? 1;
     const query = { graph: this.uses.graph(), id: own?.id ?? place.id, page: String(at) };
-    const range = own?.id === place.id ? place.range : [0, 0];
+    const range = own?.id === place.id && !place.isNearest ? place.range : [0, 0];
     const reply = await fetched("api/page", range ? { ...query, begin: String(range[0]), end: String(range[1]) } : query).catch(
       (error: Error) => error,
     );
@@ -364,7 +365,7 @@ export class DocumentView {
         step(at - 1, say("pageBefore"), "‹"),
         el("span", { role: "status" }, label),
         step(at + 1, say("pageAfter"), "›"),
-        isOwn && !boxes.length ? el("span", { class: "dim" }, say("notMarked")) : null,
+        isOwn && !boxes.length ? el("span", { class: "dim" }, say(place.isNearest ? "nearestPassage" : "notMarked")) : null,
       ),
       sheet,
     );
@@ -377,6 +378,15 @@ export class DocumentView {
 // ---------------------------------------------------------------------------------------------------- forms as elements
 
 type Mark = { begin: number; end: number; style: "quoted" | "word" };
+
+/** Return where a quotation stands in a text: its words in their order, whatever space, marks or ends of blocks are between. */
+function quotedIn(quote: string, text: string): [number, number] | null {
+  const words = quote.match(/[\p{L}\p{N}]+/gu);
+  const found = words && new RegExp(`(?<![\\p{L}\\p{N}])${words.join("[^\\p{L}\\p{N}]+")}(?![\\p{L}\\p{N}])[.!?:;)\"']*`, "u").exec(text);
+  if (!found) return null;
+  const begin = Array.from(text.slice(0, found.index)).length;
+  return [begin, begin + Array.from(found[0]).length];
+}
 
 const head = (level: number, ...words: (Node | string)[]): HTMLElement =>
   el(`h${Math.min(6, level + 2)}` as "h3", { tabindex: "-1" }, ...words);

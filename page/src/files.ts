@@ -1,6 +1,6 @@
 /** What a person takes along: a file of the server, the picture as SVG or PNG. */
 
-import { el, shape, SVG } from "./dom";
+import { el, plain, shape, SVG } from "./dom";
 import type { Shapes } from "./drawing";
 
 const PNG_SCALE = 2;
@@ -21,6 +21,16 @@ export const fileName = (question: string, ending: string): string =>
       .replace(/^-+|-+$/g, "")
       .slice(0, 60) || "orienteer"
   }.${ending}`;
+
+/** Return rows as CSV. A text that a spreadsheet would run as a formula has an apostrophe before it, as in the server's. */
+export function csv(columns: readonly string[], rows: readonly unknown[][]): Blob {
+  const cell = (value: unknown) => {
+    const text = typeof value === "string" ? plain(value).replace(/^(?=[=+\-@\t\r])/, "'") : JSON.stringify(value ?? "");
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const lines = [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`);
+  return new Blob(["\ufeff", ...lines], { type: "text/csv" });
+}
 
 /** Return a picture as an SVG file, which holds no script and loads nothing. */
 export function svg(shapes: Shapes): Blob {

@@ -86,6 +86,9 @@ export function fragment({ graph, question, method, node_types, where, reading }
   return `#${values}`;
 }
 
+/** Return the name of the graph that a link is about; empty where it names none. */
+export const graphIn = (hash: string): string => new URLSearchParams(hash.replace(/^#/, "")).get("graph") ?? "";
+
 /** Return what a link asks; null where it asks nothing. */
 export function askedBy(hash: string): Asked | null {
   const values = new URLSearchParams(hash.replace(/^#/, ""));

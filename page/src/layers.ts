@@ -38,9 +38,10 @@ export type Line = {
 };
 export type Label = { x: number; y: number; anchor: "start" | "middle" | "end"; text: string; full: string; kind: "title" | "edge" };
 export type Places = { width: number; height: number; font: number; boxes: Box[]; lines: Line[]; labels: Label[] };
-export type Words = { more: (n: number) => string; fewer: string; edge: (type: string) => string };
+export type Words = { more: (n: number) => string; fewer: string; kinds: (n: number) => string; edge: (type: string) => string };
 
 export const MOST = 12; // nodes of a column that are shown at first
+export const MOST_KINDS = 2; // of edges between two columns that are named one by one
 const SMALL = 11,
   LINE = 16,
   PORT = 15,
@@ -95,7 +96,7 @@ export function places(content: Content, room: { width: number; height: number }
   const lines = linesOf(content.edges, columns, words);
   const slots = slotsOf(lines, columns);
   const sizes = room.width < NARROW_ROOM ? NARROW : WIDE;
-  const { gaps, headers, margin } = gapsOf(lines, columns, sizes);
+  const { gaps, headers, margin } = gapsOf(lines, columns, sizes, words);
   const texts = slots.map((slot): Label => ({ x: 0, y: 0, anchor: "middle", text: slot.name, full: slot.name, kind: "edge" }));
   const width = across(columns, gaps, margin, room.width, sizes);
   const labels = headersOf(content, columns, headers, width);
@@ -186,6 +187,7 @@ function gapsOf(
   lines: readonly Line[],
   columns: Box[][],
   sizes: Sizes,
+  words: Words,
 ): { gaps: number[]; headers: Map<string, string>; margin: number } {
   const gaps = columns.slice(1).map(() => sizes.gap),
     headers = new Map<string, string>();
@@ -195,9 +197,12 @@ function gapsOf(
     const texts = new Set(own.map((line) => line.text)),
       { left, right } = own[0]!,
       isArc = left.column === right.column;
-    if (texts.size === 1) headers.set(bundle, own[0]!.text);
+    const kinds = [...new Set(own.flatMap((line) => line.edges.map((edge) => words.edge(edge.type))))],
+      isOne = texts.size === 1 || kinds.length > MOST_KINDS;
+    if (kinds.length > MOST_KINDS) headers.set(bundle, words.kinds(kinds.length));
+    else if (isOne) headers.set(bundle, own[0]!.text);
     else ported(own);
-    const width = texts.size === 1 ? 0 : Math.max(...own.map((line) => measure(line.text, SMALL))) + 20;
+    const width = isOne ? 0 : Math.max(...own.map((line) => measure(line.text, SMALL))) + 20;
     const needed = (isArc ? ARC + 8 : 24) + Math.min(width, MOST_GAP);
     if (right.column === 0) margin = Math.max(margin, needed);
     else if (isArc) gaps[right.column - 1]! += needed;

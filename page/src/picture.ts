@@ -6,7 +6,7 @@ import type { Drawing } from "./drawing";
 import { fileName, png, save, svg } from "./files";
 import type { Placed, Settler } from "./layout";
 import { Layered } from "./layered";
-import { columnsOf, type Content, type LayeredNode } from "./layers";
+import { columnsOf, MOST_KINDS, type Content, type LayeredNode } from "./layers";
 import { colorNumber, dot } from "./palette";
 import { MOST_NODES, said, type DrawnNode, type Edge, type Hit, type Subgraph } from "./records";
 import { number, say } from "./texts";
@@ -50,7 +50,7 @@ export class Picture {
   private asked = 0;
 
   constructor(private readonly uses: Uses) {
-    const words = { more: (n: number) => say("bundled", { n }), fewer: say("fewer"), edge: uses.edgeName };
+    const words = { more: (n: number) => say("bundled", { n }), fewer: say("fewer"), kinds: (n: number) => say("kindsOfEdges", { n }), edge: uses.edgeName };
     this.layers = new Layered(byId("canvas"), { pick: uses.pick, hover: uses.hover, words, label: say("canvas") });
     byId("canvas").append(this.room);
     byId("fit").onclick = () => this.fit();
@@ -85,9 +85,9 @@ export class Picture {
   }
 
   /** Say that there is no picture, for nothing joins what was found. */
-  none(): void {
+  none(why: "noPicture" | "noNodes" = "noPicture"): void {
     this.clear();
-    byId("blank").textContent = say("noPicture");
+    byId("blank").textContent = say(why);
   }
 
   fit(): void {
@@ -246,21 +246,45 @@ export class Picture {
       shared = (first?.meets ?? []).filter((met) => hits.length > 1 && hits.every((hit) => hit.meets?.includes(met)));
     const own = hits.map((hit) => ({ hit, met: (hit.meets ?? []).filter((met) => !shared.includes(met)) })).filter(({ met }) => met.length);
     const line = (name: string, met: readonly string[]) => el("li", {}, el("strong", {}, `${name}: `), met.map((one) => said(one, this.uses.edgeName)).join("; "));
+    const kinds = this.bundled().map((names) => el("li", {}, el("strong", {}, `${say("kindsOfEdges", { n: names.length })}: `), names.join(", ")));
     const lines = [...(shared.length ? [line(say("allOfThem"), shared)] : []), ...own.map(({ hit, met }) => line(hit.name || hit.id, met))];
-    byId("told").replaceChildren(...(lines.length ? [el("h2", {}, say("meets")), el("ul", { tabindex: "0" }, ...lines)] : []));
+    byId("told").replaceChildren(
+      ...(kinds.length ? [el("ul", { class: "kinds" }, ...kinds)] : []),
+      ...(lines.length ? [el("h2", {}, say("meets")), el("ul", { tabindex: "0" }, ...lines)] : []),
+    );
+  }
+
+  /** Return the names of the edges between two columns where the picture has one label for them all. */
+  private bundled(): string[][] {
+    const at = new Map(this.proof.columns.flatMap(({ nodes }, column) => nodes.map((node) => [node.id, column] as const))),
+      kinds = new Map<string, Set<string>>();
+    for (const { source, type, target } of this.proof.edges) {
+      const [left = 0, right = 0] = [at.get(source) ?? 0, at.get(target) ?? 0].sort((a, b) => a - b);
+      if (right - left > 1) continue;
+      const key = `${left} ${right}`;
+      kinds.set(key, (kinds.get(key) ?? new Set()).add(this.uses.edgeName(type)));
+    }
+    return [...kinds.values()].filter((names) => names.size > MOST_KINDS).map((names) => [...names]);
   }
 
   /** Say beside the picture what is in it. */
   private tell(): void {
-    const nodes = this.drawing?.graph.order ?? this.layers.nodes.length,
-      edges = this.drawing?.graph.size ?? this.layers.edges.length;
+    const nodes = this.drawing?.graph.order ?? this.layers.nodes.length;
     byId("tools").hidden = !nodes;
     byId("blank").hidden = nodes > 0;
     byId("proof").hidden = !this.isFree || !this.proof.columns.length;
     const limits = [nodes >= MOST_NODES ? say("noMore") : "", ...this.lacks].filter(Boolean);
-    byId("drawn").textContent = nodes ? [say("drawn", { nodes, edges }), ...limits].join(" · ") : "";
+    byId("drawn").textContent = nodes ? [say("drawn", this.inSight()), ...limits].join(" · ") : "";
     this.legend();
     this.list();
+  }
+
+  /** Return how many nodes and edges are shown, without those of types that are hidden. */
+  private inSight(): { nodes: number; edges: number } {
+    const { hidden } = this.drawing ?? this.layers,
+      shown = new Set(this.nodes().filter((node) => !hidden.has(node.type)).map((node) => node.id));
+    const edges = this.drawing?.graph.mapEdges((_, __, source, target) => ({ source, target })) ?? this.layers.edges;
+    return { nodes: shown.size, edges: edges.filter(({ source, target }) => shown.has(source) && shown.has(target)).length };
   }
 
   private legend(): void {
@@ -272,6 +296,8 @@ export class Picture {
       else shown.hidden.add(type);
       if (this.drawing) this.drawing.refresh();
       else this.layers.draw();
+      const [, ...limits] = (byId("drawn").textContent ?? "").split(" · ");
+      byId("drawn").textContent = [say("drawn", this.inSight()), ...limits].join(" · ");
     };
     byId("legend").replaceChildren(
       ...[...counts].map(([type, count]) =>

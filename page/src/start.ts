@@ -2,6 +2,7 @@
 
 import { get } from "./api";
 import { byId, el } from "./dom";
+import { rankColors } from "./palette";
 import type { NotRead, Overview, SchemaView } from "./records";
 import { showSchema } from "./schema";
 import type { ServedGraph } from "./served";
@@ -40,6 +41,7 @@ export async function welcome(
 /** Draw a schema in place of evidence; nothing of documents without names, whose types say nothing of them. */
 export function drawSchema(schema: SchemaView, about: Overview, ask: (question: string, reading: string) => void): void {
   const types = Object.keys(schema.node_types);
+  rankColors(schema.node_types);
   if (types.every((type) => OF_DOCUMENTS.includes(type))) return;
   showSchema(byId("schema"), schema, about, types.includes("document") ? null : ask);
 }

@@ -3,15 +3,14 @@
 import { fileOf, post } from "./api";
 import { figure } from "./charts";
 import { byId, el } from "./dom";
-import { fileName, save } from "./files";
+import { csv, fileName, save } from "./files";
 import type { Asked, Turn } from "./history";
 import { isUnread, kindOf, type Answers, type Hit, type Result } from "./records";
 import { say } from "./texts";
 
 const MORE = 20,
   PAGE = 50,
-  LONG = 40,
-  LONGEST = 120; // characters of a cell
+  LONG = 40; // characters of a cell
 const READERS = /^(anchor|reader)\b/;
 
 export type Uses = {
@@ -76,10 +75,12 @@ export class AllAnswers {
     const button = (text: string, act: () => void) =>
       el("button", { class: "quiet", type: "button", onclick: act }, text);
     if (!whole) return hits.length && !isUnread(result) ? [button(say("saveHits"), () => void this.file(nodes, asked.question, "csv"))] : [];
+    const groups = result.table?.kind === "groups" ? result.table : null;
     return [
+      ...(groups ? [button(say("groupsCsv"), () => save(fileName(asked.question, "csv"), csv(groups.columns, groups.rows)))] : []),
       button(say("asTable", { n: result.total ?? 0 }), () => this.open(whole)),
-      button(say("allCsv"), () => void this.file(whole, asked.question, "csv")),
-      button(say("allJson"), () => void this.file(whole, asked.question, "json")),
+      button(say(groups ? "countedCsv" : "allCsv"), () => void this.file(whole, asked.question, "csv")),
+      button(say(groups ? "countedJson" : "allJson"), () => void this.file(whole, asked.question, "json")),
     ];
   }
 
@@ -172,7 +173,9 @@ export class AllAnswers {
           if (!first) return el("th", { scope: "row" }, pick(ids[place]!, String(value)));
           if (columns[at]!.kind === "edge" && isNode(value)) return el("td", {}, pick(value.id, value.name));
           const text = cell(value);
-          return el("td", { class: typeof value === "number" ? "number" : text.length > LONG ? "long" : null }, text);
+          if (text.length <= LONG) return el("td", { class: typeof value === "number" ? "number" : null }, text);
+          const whole = el("div", { title: text, onclick: () => whole.classList.toggle("open") }, text);
+          return el("td", { class: "long" }, whole);
         }),
       ),
     );
@@ -185,6 +188,5 @@ const isNode = (value: unknown): value is { id: string; name: string } =>
 
 function cell(value: unknown): string {
   if (value === null || value === undefined) return "";
-  const text = typeof value === "string" ? value : typeof value === "number" ? figure(value) : JSON.stringify(value);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return typeof value === "string" ? value : typeof value === "number" ? figure(value) : JSON.stringify(value);
 }

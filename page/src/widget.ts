@@ -114,7 +114,7 @@ class Shown {
   /** Draw the proof: a column for each variable of the reading. */
   private drawInColumns(): void {
     const { columns, edges, paths } = this.content;
-    const words = { more: (n: number) => `+ ${n} more`, fewer: "fewer", edge: (type: string) => type },
+    const words = { more: (n: number) => `+ ${n} more`, fewer: "fewer", kinds: (n: number) => `${n} kinds of edges`, edge: (type: string) => type },
       label = "The hits, and the edges that support them";
     this.layers = new Layered(this.area, { pick: (id) => this.pick(id), hover: (id) => this.mark(id ?? this.picked), words, label });
     this.layers.show({
