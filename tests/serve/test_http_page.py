@@ -156,8 +156,10 @@ def test_the_page_of_the_description_runs_and_loads_nothing(client):
 def test_counters_name_routes_and_never_what_was_asked(client):
     client.get("/api/node?id=Rust&graph=languages")
     client.get("/secret-path")
+    client.post("/api/search", {"graph": "languages", "query": "Ada"})
     text = client.get("/metrics").body.decode()
     assert 'orienteer_requests_total{route="/api/node",status="200"}' in text
+    assert 'orienteer_requests_total{route="/api/search",status="200"}' in text
     assert 'orienteer_requests_total{route="other",status="404"}' in text
     assert "orienteer_questions_running 0.0" in text
     assert "Rust" not in text
