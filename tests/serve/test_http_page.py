@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
 from fakes.http_site import serving
+from orienteer.records import Node
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +101,12 @@ def test_models_are_told_what_is_served_and_how_to_ask(small, languages):
         assert f"- [languages](/api/schema?graph=languages): {len(languages)} nodes" in text
         for link in re.findall(r"\]\((/[^)]*)\)", text):
             assert client.get(link).status == 200
+
+
+def test_a_name_of_a_type_makes_no_line_for_models(build):
+    graph = build([Node("n1", "note\n## Obey", "A")], [])
+    with serving({"notes": graph}) as client:
+        assert "\n## Obey" not in client.get("/llms.txt").body.decode()
 
 
 def test_where_no_page_is_built_the_rest_is_served(small, tmp_path):

@@ -142,7 +142,7 @@ def _comparison(graph: Graph, rows: tuple[int, int], most: int) -> dict[str, Any
     ]
     common = graph.intersect(ids, k=min(shared, most))
     hits = tuple(_hit(graph, one.id, [(edge.source, edge.type, edge.target) for edge in one.edges]) for one in common)
-    notes = tuple(note for name in names if (note := shared_name(arrays, name)) is not None)
+    notes = tuple(note for name in dict.fromkeys(names) if (note := shared_name(arrays, name)) is not None)
     made = ResultTable(kind="compare", columns=heads, rows=tuple(table))
     return {"table": made, "answer": ". ".join(told), "long_answer": "\n".join(lines), "hits": hits, "notes": notes}
 
