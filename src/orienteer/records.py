@@ -542,7 +542,7 @@ class Result(Record):
             return "none: the graph holds no such thing"
         meet = f"{counted(self.total, 'node')} {'meets' if self.total == 1 else 'meet'} all of it"
         if not listed:
-            return f"{meet}, and none comes after the first {self.offset:,}" if self.offset else meet
+            return f"{meet}, and none comes after the first {self.offset:,}" if self.offset >= self.total else meet
         first, last = self.offset + 1, self.offset + listed
         which = f"{first:,} to {last:,} are" if self.offset else f"the first {last:,} are"
         if listed == 1:

@@ -426,7 +426,7 @@ class Retriever:
     def _run(self, question: Question, k: int, allowance: Allowance, *, has_answer: bool) -> Result:
         started = time.perf_counter()
         with self._damage_told(), self._package_named():
-            road = self._road(question) if has_answer and question.reading is None else None
+            road = self._road(question, allowance) if has_answer and question.reading is None else None
             result = self._limited(road, question, k, has_answer=True) if road is not None else None
             result = result or self._result(question, k, allowance, has_answer=has_answer)
         usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
@@ -444,13 +444,14 @@ class Retriever:
         result._graph = GraphAtHand(weakref.ref(self.graph), drawn_neighbours)  # for its picture in a notebook
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
-    def _road(self, question: Question) -> Result | None:
+    def _road(self, question: Question, allowance: Allowance) -> Result | None:
         """Return what a question gives that asks for no ranking; None for all others."""
         from orienteer.reading.roads import road_of
 
         if self.graph.is_in_place:
             return None
-        return road_of(self.graph, question, lambda: overview(self.graph), runs_cypher=self.runs_cypher)
+        left, about = allowance.seconds_left(), lambda: overview(self.graph)
+        return road_of(self.graph, question, about, runs_cypher=self.runs_cypher, seconds=left)
 
     def _result(self, question: Question, k: int, allowance: Allowance, *, has_answer: bool) -> Result:
         if self._then is None:

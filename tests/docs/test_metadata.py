@@ -100,6 +100,7 @@ def test_the_address_is_written_once():
     """It is not decided: who changes it changes one line."""
     files = [path for path in ROOT.glob("*") if path.suffix in {".cff", ".cfg", ".md", ".py", ".toml", ".yml", ".yaml"}]
     files += [*(ROOT / ".github").rglob("*.*ml"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
+    files += (ROOT / "scripts").glob("*")
     naming = [path for path in files if path.is_file() and ADDRESS in path.read_text(encoding="utf-8")]
     assert naming == [ROOT / "pyproject.toml"]
     assert naming[0].read_text(encoding="utf-8").count(ADDRESS) == 1

@@ -81,6 +81,13 @@ def test_ask_says_how_it_read_then_the_answer_then_hits_and_steps_where_asked(cl
     assert cli("ask", clubs, "Who leads the Choir?", "--quiet").err == ""
 
 
+def test_rows_of_a_table_are_found(clubs, cli):
+    ran = cli("ask", clubs, "MATCH (p:person) RETURN p.name LIMIT 2")
+    assert ran.code == 0
+    assert "no hits" not in ran.out
+    assert cli("ask", clubs, "MATCH (p:person {name: 'nobody'}) RETURN p.name").code == 1
+
+
 def test_of_a_gathering_the_heading_and_the_best_line_are_shown(clubs, cli):
     lines = cli("ask", clubs, "Who leads the Choir?", "--method", "naive", "-v").err.splitlines()
     assert lines[0].startswith("gather_evidence(")

@@ -134,13 +134,14 @@ def serving(
     speed: float = 1.0,
     most_connections: int | None = None,
     settings: Settings | None = None,
+    has_cypher: bool = False,
     **site_fields: Any,
 ) -> Iterator[Client]:
     """Serve graphs until the end of the block, with what a test puts around the application.
 
     The server's loop takes a second for `speed` seconds, so that what it waits for long is over soon.
     """
-    answering = Answering(settings or Settings(), budget or Budget(calls=30, seconds=45.0), model)
+    answering = Answering(settings or Settings(), budget or Budget(calls=30, seconds=45.0), model, has_cypher)
     site = HttpSite(answering=answering, **site_fields)
     for name, graph in graphs.items():
         served = ServedGraph(name, site.answering, count_reload=site.metrics.count_reload)

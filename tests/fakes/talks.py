@@ -68,9 +68,9 @@ def run(coroutine, seconds=60):
     return asyncio.run(bounded())
 
 
-def graphs_at(folders, *, model=None, budget=None, settings=None):
+def graphs_at(folders, *, model=None, budget=None, settings=None, runs_cypher=False):
     """Return graphs by name as a server has them, none of them opened yet."""
-    answering = Answering(settings or Settings(), budget or Budget(), model)
+    answering = Answering(settings or Settings(), budget or Budget(), model, runs_cypher)
     graphs = ServedGraphs()
     for name, folder in folders.items():
         graph = ServedGraph(name, answering)

@@ -93,7 +93,7 @@ def test_a_type_and_an_edge_ask(open_page, server):
     page.click("#schema .edge[aria-description^='language designed by person']")
     page.wait_for_selector(LINE)
     assert page.inner_text(LINE) == "count language per -designed_by-> person"
-    assert page.input_value("#question") == "How many languages are designed by each person?"
+    assert page.input_value("#question") == "How many languages per person?"
     assert "Niklaus Wirth\t3" in page.inner_text("#answer")
 
 

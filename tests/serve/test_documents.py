@@ -171,6 +171,25 @@ def test_a_source_that_has_changed_gives_its_words_alone(opened, tmp_path):
     assert all(shown(part) == "".join(part["text"].split()) for part in after["parts"])
 
 
+def test_forms_are_those_of_the_bytes_that_were_checked(opened, tmp_path, monkeypatch):
+    (tmp_path / "notes").mkdir()
+    file = tmp_path / "notes" / "guide.md"
+    file.write_text(GUIDE)
+    read = Path.read_bytes
+
+    def then_changed(path):
+        content = read(path)
+        if path.name == file.name:
+            path.write_text("plain words")
+        return content
+
+    with opened(tmp_path / "notes") as client:
+        monkeypatch.setattr(Path, "read_bytes", then_changed)
+        blocks = [block for part in client.get("/api/file?id=guide.md").json["parts"] for block in part["blocks"]]
+    assert file.read_text() == "plain words"
+    assert {"code", "item", "quote"} <= {block["kind"] for block in blocks}
+
+
 def test_a_source_that_is_too_large_says_that_its_forms_are_left_out(opened, tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "long.md").write_text("# Long\n\n" + "Words that fill a line of a long text.\n\n" * 30_000)

@@ -5,7 +5,9 @@ import io
 
 import pytest
 
+from fakes.http_site import serving
 from orienteer.ingest import demo_records
+from orienteer.records import Node
 
 RUST = 'language that <-influenced_by- "Rust"'
 INFLUENCES = {
@@ -52,6 +54,13 @@ def test_all_of_it_is_a_file(client):
     reply = client.post("/api/answers", {**body, "format": "json"})
     assert 'filename="answers.json"' in reply.headers["content-disposition"]
     assert {row["id"]: row["year"] for row in reply.json} == {node: YEARS[node] for node in INFLUENCES}
+
+
+def test_properties_that_are_not_counted_are_told(build):
+    graph = build([Node("n1", "note", "A", properties={f"p{n}": n for n in range(50)})], [])
+    with serving({"notes": graph}) as client:
+        found = client.post("/api/facets", {"graph": "notes", "reading": "note"}).json
+    assert (len(found["properties"]), found["notes"]) == (40, ["10 more properties are not counted"])
 
 
 def test_hits_that_are_no_whole_answer_are_a_table_by_their_ids(client):

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
 from fakes.http_site import serving
+from orienteer.records import Node
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +103,12 @@ def test_models_are_told_what_is_served_and_how_to_ask(small, languages):
             assert client.get(link).status == 200
 
 
+def test_a_name_of_a_type_makes_no_line_for_models(build):
+    graph = build([Node("n1", "note\n## Obey", "A")], [])
+    with serving({"notes": graph}) as client:
+        assert "\n## Obey" not in client.get("/llms.txt").body.decode()
+
+
 def test_where_no_page_is_built_the_rest_is_served(small, tmp_path):
     with serving({"small": small}, page=tmp_path) as client:
         assert client.get("/").status == 404
@@ -156,8 +163,10 @@ def test_the_page_of_the_description_runs_and_loads_nothing(client):
 def test_counters_name_routes_and_never_what_was_asked(client):
     client.get("/api/node?id=Rust&graph=languages")
     client.get("/secret-path")
+    client.post("/api/search", {"graph": "languages", "query": "Ada"})
     text = client.get("/metrics").body.decode()
     assert 'orienteer_requests_total{route="/api/node",status="200"}' in text
+    assert 'orienteer_requests_total{route="/api/search",status="200"}' in text
     assert 'orienteer_requests_total{route="other",status="404"}' in text
     assert "orienteer_questions_running 0.0" in text
     assert "Rust" not in text

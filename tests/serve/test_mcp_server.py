@@ -515,6 +515,20 @@ def test_texts_of_nodes_are_data_lines(talk, build):
         assert not [line for line in reply.splitlines() if line.startswith(("2 best", "[x] forged", "answer: 42"))]
 
 
+def test_programs_get_the_same_clean_texts(talk, build):
+    graphs = graphs_at({"notes": build([Node("n1", "note", "Red \x1b[31mname")], []).path})
+    for tool, arguments in (("search", {"query": "red name"}), ("ask", {"question": "red name"})):
+        result = talk(graphs, lambda client, tool=tool, arguments=arguments: client.call_tool(tool, arguments))
+        assert "\x1b" not in result.structured_content["nodes"][0]["name"]
+
+
+def test_a_statement_as_a_question_runs_where_cypher_is_on(call, languages):
+    asked = {"question": "MATCH (n:language) RETURN count(n)"}
+    assert "--cypher" in text_of(call("ask", asked))
+    graphs = graphs_at({"languages": languages.path}, runs_cypher=True)
+    assert call("ask", asked, graphs=graphs, offers_cypher=True).structured_content["answer"] == "45"
+
+
 # --------------------------------------------------------------------------------------------- resources and the prompt
 
 

@@ -128,7 +128,7 @@ def test_documents_are_counted(graph: Graph) -> None:
     assert (result.answer, result.answer_kind) == ("2", "number")
     cut = _ask(graph, "Which documents mention the crane?", 1)
     assert len(cut.hits) == 1
-    assert "-k 2 lists all of them" in cut.notes
+    assert "k=2 lists all of them" in cut.notes
 
 
 def test_no_document_has_all_of_it(graph: Graph) -> None:

@@ -1,12 +1,14 @@
 """Questions that ask for no ranking: compare two nodes, what a graph is about, a statement in Cypher."""
 
 import random
+import time
 
 import pytest
 
-from orienteer import Graph, Retriever
+from orienteer import Edge, Graph, Node, Retriever
 from orienteer.errors import BadQuery, UnknownType
 from orienteer.ingest import demo_records
+from orienteer.llm import Budget
 from orienteer.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -101,6 +103,8 @@ def test_ways_to_ask_what_a_graph_is_about(retriever, question):
         "match Rust and Go",
         "Which languages create Unix (and return)?",
         "with whom did Dennis Ritchie work, and did he return?",
+        "With which company did Ada work as director before her return?",
+        "match (if any) Rust and Go",
     ],
 )
 def test_other_questions_take_no_road(retriever, question):
@@ -142,3 +146,72 @@ def test_a_retriever_may_run_no_statement(tmp_path):
     result = retriever.ask("MATCH (n) RETURN n")
     assert (result.answer, result.table, result.hits) == (None, None, ())
     assert "--cypher" in result.refusal.text
+
+
+def test_a_statement_has_the_seconds_of_its_question(retriever):
+    heavy = "MATCH (a:language), (b:language), (c:language), (d:language), (e:language) RETURN count(*)"
+    result = retriever.ask(heavy, budget=Budget(seconds=0.3))
+    assert (result.stopped_by, result.answer, result.table) == ("seconds", None, None)
+    assert result.notes
+
+
+@pytest.mark.parametrize(("name", "question"), [("Data", "Data"), ("Collection", "show me the collection")])
+def test_what_a_graph_names_is_no_question_about_the_graph(tmp_path, name, question):
+    graph = Graph.from_records([Node(id="a", type="robot", name=name)], [], path=tmp_path / "graph")
+    assert Retriever(graph, settings=Settings()).ask(question).method != "overview"
+    assert Retriever(graph, settings=Settings()).ask("what is in this graph?").method == "overview"
+
+
+def test_types_and_conditions_narrow_hits_and_a_note_says_so(retriever):
+    result = retriever.ask("MATCH (l:language)-[:designed_by]->(p:person) RETURN l, p LIMIT 3", node_types=["person"])
+    assert {hit.type for hit in result.hits} == {"person"}
+    assert any("narrow the hits only" in note for note in result.notes)
+
+
+def test_namesakes_are_told_apart_by_their_ids(tmp_path):
+    nodes = [Node(id=f"p{n}", type="person", name="Ada") for n in (1, 2)]
+    nodes += [Node(id=f"f{n}", type="firm", name=f"Firm {n}") for n in (1, 2)]
+    edges = [Edge(source="p1", type="owns", target="f1"), Edge(source="p2", type="owns", target="f2")]
+    graph = Graph.from_records(nodes, edges, path=tmp_path / "graph")
+    result = Retriever(graph, settings=Settings()).ask("compare Ada and Ada")
+    assert result.answer.startswith(
+        "p1 and p2 have 0 neighbours in common; p1 has 1 of its own and p2 has 1 of its own"
+    )
+    assert len(result.notes) == len(set(result.notes))
+
+
+def test_a_long_comparison_ends_soon(retriever):
+    retriever.search("Rust")
+    began = time.monotonic()
+    assert retriever.ask("compare " + "x and " * 1_600 + "y", 1).method != "compare"
+    assert time.monotonic() - began < 3
+
+
+def test_an_exact_answer_has_as_many_nearby_as_asked_for(retriever):
+    question = "Which languages are designed by Niklaus Wirth?"
+    few, many = retriever.search(question, 10), retriever.search(question, 80)
+    ids = [hit.id for hit in many.hits]
+    assert len(ids) == len(set(ids)) > 60
+    assert [hit.id for hit in few.hits] == ids[:10]
+    scores = [hit.score for hit in many.hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_page_of_none_says_nothing_about_those_behind_it(retriever):
+    question = "Which languages are designed by Niklaus Wirth?"
+    total = retriever.search(question).total
+    assert "none comes after" not in retriever.search(question, 0, offset=1).meeting
+    assert "none comes after" in retriever.search(question, 5, offset=total).meeting
+
+
+def test_questions_about_edges_are_read_where_one_edge_joins_two_types(retriever):
+    from orienteer.retriever import overview
+
+    schema = retriever.graph.schema
+    asked = dict(zip(schema.edges, overview(retriever.graph).asks, strict=True))
+    ends = [{triple.source, triple.target} for triple in schema.edges]
+    single = [triple for triple in asked if ends.count({triple.source, triple.target}) == 1 and len({*triple}) == 3]
+    assert len(single) > 5
+    for triple in (triple for triple in single if triple.source != triple.target):
+        read = retriever.search(asked[triple], 1).reading
+        assert read.text == f"count {triple.source} per -{triple.type}-> {triple.target}"

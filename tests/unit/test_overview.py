@@ -78,8 +78,8 @@ def test_answers_of_examples_are_those_of_the_rows(about, languages):
 def test_each_edge_of_the_schema_has_a_question(about, languages):
     questions = dict(zip(languages.schema.edges, about.asks, strict=True))
     said = {(one.source, one.type, one.target): text for one, text in questions.items()}
-    assert said["language", "designed_by", "person"] == "How many languages are designed by each person?"
-    assert said["person", "worked_at", "organization"] == "How many people worked at each organization?"
+    assert said["language", "designed_by", "person"] == "How many languages per person?"
+    assert said["person", "worked_at", "organization"] == "How many people per organization?"
 
 
 def test_words_that_are_not_english_are_put_in_no_english_sentence(tmp_path):

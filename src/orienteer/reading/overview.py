@@ -33,11 +33,12 @@ Kind: TypeAlias = Literal["hop", "both", "count", "most", "not", "per", "path", 
 Ask: TypeAlias = Callable[[str], Result]
 _SECONDS = 4.0  # for the questions of a graph; those that are proved by then are shown
 _KINDS: tuple[Kind, ...] = ("hop", "both", "count", "most", "not", "per", "path")
+_OF_AN_EDGE = 2  # questions of a kind about the same edges
 _TRIES = 4  # questions of a kind that are asked for one with an answer
 _MOST_ROWS = 5_000  # nodes of a type that are looked at
 _LOOKED = 12  # of these the best joined, and of those with few edges
 _FEW = 12  # answers of a question that lists them
-_MOST_GROUPS = 60
+_MOST_GROUPS = 500
 _LONGEST_NAME = 40  # characters
 _NAMED, _SAID = 4, 3  # types that the sentence names, edges that it says
 _QUOTED = 3  # questions over documents
@@ -61,7 +62,8 @@ class Overview(Record):
     nouns: dict[str, str] = {}
     """What the nodes of each type are called."""
     asks: tuple[str, ...] = ()
-    """A question about each of the schema's edges, in the schema's order."""
+    """A question about each of the schema's edges, in the schema's order; read without its line if no other edge joins
+    the two types."""
     notes: tuple[str, ...] = ()
 
 
@@ -136,6 +138,9 @@ class _SchemaInWords:
     def asked(self, triple: Triple) -> str:
         """Return the question of how many sources each target has."""
         sources, target, (predicate, _) = self.nouns(triple.source), self.noun(triple.target), self.phrases(triple)
+        ends = {triple.source, triple.target}
+        if self.is_english and [{one.source, one.target} for one in self.triples].count(ends) == 1 < len(ends):
+            return f"How many {sources} per {target}?"  # the reader takes the only edge between the two
         if not predicate or predicate.endswith(f"the {target} {{}}"):
             return f"{sources} per {target}"
         return f"How many {sources} {predicate.format(f'each {target}')}?"
@@ -152,7 +157,7 @@ def _proved(graph: Graph, words: _SchemaInWords, ask: Ask) -> Iterator[Example]:
     ]
     for number, kind in enumerate(_KINDS):
         at = number % max(len(edges), 1)
-        made = (pair for one in (*edges[at:], *edges[:at]) for pair in one.made(kind))
+        made = (pair for one in (*edges[at:], *edges[:at]) for pair in islice(one.made(kind), _OF_AN_EDGE))
         for question, line in islice(paths if kind == "path" else made, _TRIES):
             if time.monotonic() > end:
                 return

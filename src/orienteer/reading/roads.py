@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterable
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
 
 from orienteer.display import counted
 from orienteer.elements import JsonValue, Kind
+from orienteer.errors import BadQuery, QueryStopped
 from orienteer.graph.search import shared_name
 from orienteer.graph.store import Graph
 from orienteer.reading.overview import Overview
@@ -18,7 +20,10 @@ from orienteer.records import Question, Ranked, Refusal, Result, ResultTable, Wa
 from orienteer.retrieval.graph_text import bare_hit, edge_lines, ends_of
 from orienteer.text.sentences import one_line, value_text
 
-_GRAPH = r"(?:(?:this|the|diese[rsmn]?|de[rm]|das) )?(?:graph|data|database|dataset|collection|daten|graphen)"
+_GRAPH = (
+    r"(?:(?P<this>this|diese[rsmn]?) |(?:the|de[rm]|das) )?"
+    r"(?P<noun>graph|data|database|dataset|collection|daten|graphen)"
+)
 _OVERVIEW = re.compile(
     r"(?:what(?:'s| is| does)? |was (?:ist|steht) |worum geht es |tell me about |describe |show me )?(?:in |about )?"
     rf"{_GRAPH}(?: about| contain| hold)?\W*|what(?:'s| is) in here\W*|overview\W*|überblick\W*",
@@ -32,25 +37,33 @@ _COMPARE = re.compile(
 )
 _BETWEEN = re.compile(r"(?:,? and|,? with|,? to|,? und|,? mit|,? from| vs\.?| versus) ", re.IGNORECASE)
 _CYPHER = re.compile(
-    r"\s*(?:(?:optional\s+)?match\s*(?:\w+\s*=\s*)?(?:\w+\s*)?\(|(?:create|merge)\s*\(|(?:unwind|with)\s.+\sas\s.+\breturn\b)",
+    r"(?:(?:optional\s+)?match\s*(?:\w+\s*=\s*)?(?:\w+\s*)?\(|(?:create|merge)\s*\(|(?:unwind|with)\s.+\sas\s.+\breturn\b)",
     re.IGNORECASE | re.DOTALL,
 )
+_SURE = re.compile(r"(?:OPTIONAL\s+)?MATCH|CREATE|MERGE")  # what fails to parse is an error; elsewhere it is English
 _CYPHER_IS_OFF = "this is Cypher, which is off here: start the server with --cypher"
+_NOT_NARROWED = "types and conditions narrow the hits only: the table and the answer are of the whole graph"
 _PROVED = 10  # rows of a statement
+_LEAST = 0.05  # seconds of a statement
 _LISTED = 5  # names in a cell
+_MOST_MARKS = 20  # words that may stand between two names
 _LINES = 20  # of a table in words
 _LONGEST_VALUE = 80  # characters
 
 
-def road_of(graph: Graph, question: Question, overview: Callable[[], Overview], *, runs_cypher: bool) -> Result | None:
-    """Return what a question gives that asks for no ranking; None for all others. Raises the errors of `Cypher`."""
+def road_of(
+    graph: Graph, question: Question, overview: Callable[[], Overview], *, runs_cypher: bool, seconds: float | None
+) -> Result | None:
+    """Return what a question gives that asks for no ranking; None for all others. Raises the errors of `Cypher`.
+
+    A statement in Cypher has at most these `seconds`.
+    """
     text = question.text.strip()
     found: dict[str, Any]  # Any: the fields of a result
-    if _CYPHER.match(text) and not runs_cypher:
-        found = {"method": "cypher", "refusal": Refusal(kind="unsupported", text=_CYPHER_IS_OFF)}
-    elif _CYPHER.match(text):
-        found = {"method": "cypher", **_statement(graph, text)}
-    elif _OVERVIEW.fullmatch(text):
+    if _is_cypher(text):
+        off = Refusal(kind="unsupported", text=_CYPHER_IS_OFF)
+        found = {"method": "cypher", **(_statement(graph, text, seconds) if runs_cypher else {"refusal": off})}
+    elif _asks_overview(graph, text):
         about = overview()
         rows = tuple((example.kind, example.question) for example in about.examples)
         table = ResultTable(kind="overview", columns=("kind", "question"), rows=rows)
@@ -60,7 +73,31 @@ def road_of(graph: Graph, question: Question, overview: Callable[[], Overview], 
         found = {"method": "compare", **_comparison(graph, compared, question.k)}
     else:
         return None
+    if "table" in found and (question.node_types or question.where):
+        found["notes"] = (*found["notes"], _NOT_NARROWED)
     return Result(question=question.text, **found)
+
+
+def _is_cypher(text: str) -> bool:
+    """Return whether a text is a statement: by its shape, and in small letters if it parses."""
+    from orienteer.cypher.parser import parse  # here: few questions are statements
+
+    if _CYPHER.match(text) is None:
+        return False
+    try:
+        return _SURE.match(text) is not None or bool(parse(text))
+    except BadQuery:
+        return False
+
+
+def _asks_overview(graph: Graph, text: str) -> bool:
+    """Return whether a text asks what a graph is about, and names no node and no type by the same words."""
+    asked = _OVERVIEW.fullmatch(text)
+    if asked is None or asked["this"]:
+        return asked is not None
+    names = {text.rstrip("?.! "), asked["noun"] or ""} - {""}
+    types = {name.casefold() for one in graph.schema.node_types for name in (one, graph.schema.label(one))}
+    return not any(name.casefold() in types or len(graph.arrays.candidates(name)) for name in names)
 
 
 def _compared_rows(graph: Graph, text: str) -> tuple[int, int] | None:
@@ -69,7 +106,7 @@ def _compared_rows(graph: Graph, text: str) -> tuple[int, int] | None:
     if asked is None or graph.arrays.is_made_of_documents:
         return None
     names = next(filter(None, asked.groups())).rstrip("?.! ").removeprefix("between ")
-    for mark in _BETWEEN.finditer(names):
+    for mark in islice(_BETWEEN.finditer(names), _MOST_MARKS):
         called = [graph.arrays.candidates(name.strip(" \"'")) for name in (names[: mark.start()], names[mark.end() :])]
         pairs = [(one, other) for one in called[0] for other in called[1] if one != other]
         types = graph.arrays.node_types
@@ -95,16 +132,17 @@ def _comparison(graph: Graph, rows: tuple[int, int], most: int) -> dict[str, Any
         table.append((_kind(graph, kind), *(_names(graph, part) for part in parts)))
     sets = [frozenset().union(*groups.values()) for groups in around]
     shared = len(sets[0] & sets[1])
-    rest = [f"{name} has {len(own) - shared:,} of its own" for name, own in zip(names, sets, strict=True)]
-    told = [f"{' and '.join(names)} have {counted(shared, 'neighbour')} in common; {' and '.join(rest)}"]
+    called = names if names[0] != names[1] else ids
+    rest = [f"{name} has {len(own) - shared:,} of its own" for name, own in zip(called, sets, strict=True)]
+    told = [f"{' and '.join(called)} have {counted(shared, 'neighbour')} in common; {' and '.join(rest)}"]
     told += [f"The same: {', '.join(same)}"] * bool(same) + [f"Different: {', '.join(different)}"] * bool(different)
-    heads = ("", "both", *(names if names[0] != names[1] else ids))
+    heads = ("", "both", *called)
     lines = [
         "; ".join(f"{head} {cell}".strip() for head, cell in zip(heads, row, strict=True) if cell) for row in table
     ]
     common = graph.intersect(ids, k=min(shared, most))
     hits = tuple(_hit(graph, one.id, [(edge.source, edge.type, edge.target) for edge in one.edges]) for one in common)
-    notes = tuple(note for name in names if (note := shared_name(arrays, name)) is not None)
+    notes = tuple(note for name in dict.fromkeys(names) if (note := shared_name(arrays, name)) is not None)
     made = ResultTable(kind="compare", columns=heads, rows=tuple(table))
     return {"table": made, "answer": ". ".join(told), "long_answer": "\n".join(lines), "hits": hits, "notes": notes}
 
@@ -151,11 +189,18 @@ def _hit(graph: Graph, node: str, edges: Iterable[tuple[str, str, str]]) -> Rank
     return hit.model_copy(update={"edges": walked, "ends": ends_of(graph, node, walked), "complete": True})
 
 
-def _statement(graph: Graph, text: str) -> dict[str, Any]:  # Any: the fields of a result
+def _statement(graph: Graph, text: str, seconds: float | None) -> dict[str, Any]:  # Any: the fields of a result
     """Return the table of a statement in Cypher, and the nodes of its rows with the edges that prove them."""
-    from orienteer.cypher.session import Cypher  # here: few questions are statements
+    from orienteer.cypher.session import SECONDS, Cypher  # here: few questions are statements
 
-    table = Cypher(graph).query(text, proofs=_PROVED)
+    left = SECONDS if seconds is None else min(SECONDS, max(seconds, _LEAST))
+    end = time.monotonic() + left
+    try:
+        table = Cypher(graph).query(text, seconds=left, proofs=_PROVED)
+    except QueryStopped as stopped:
+        if left == SECONDS or time.monotonic() < end:  # its own bound, or memory
+            raise
+        return {"stopped_by": "seconds", "notes": (stopped.public,)}
     edges = dict[str, list[tuple[str, str, str]]]()
     for row, proof in zip_longest(table.rows, table.proofs):
         laid = [value for one in (proof.laid[:1] if proof else ()) for value in one.values() if isinstance(value, dict)]

@@ -98,11 +98,12 @@ def interim_note(interim: Interim, stage: Stage | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """The settings of all questions: the model, and the budget of each."""
+    """The settings of all questions: the model, the budget of each, and whether a statement in Cypher is run."""
 
     settings: Settings
     budget: Budget
     model: LanguageModel | None = None
+    runs_cypher: bool = False
 
 
 @dataclass(slots=True)
@@ -169,7 +170,7 @@ class Generation:
 
         def make() -> Retriever:
             retriever = Retriever(self.graph, method, model=ask.model, budget=ask.budget, settings=ask.settings)
-            retriever.runs_cypher = False  # the interface decides
+            retriever.runs_cypher = ask.runs_cypher
             return retriever
 
         return self._made(self._retrievers, method or "", make)

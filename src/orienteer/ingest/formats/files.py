@@ -117,15 +117,15 @@ class MeasuredBytes(io.RawIOBase):
 
 
 @contextmanager
-def opened(path: Path, *, has_lines: bool = False) -> Iterator[io.BufferedReader]:
-    """Open a file for reading, unpacked if it is a gzip.
+def opened(path: Path, *, has_lines: bool = False, content: bytes | None = None) -> Iterator[io.BufferedReader]:
+    """Open a file, or what was read of it as `content`, for reading, unpacked if it is a gzip.
 
     Reading raises `BadInput` if the file is cut short, or comes to more than a file of its size may; with `has_lines`
     also if one of its lines does.
     """
     require(path)
     try:
-        with memory_told(path), path.open("rb") as packed:
+        with memory_told(path), path.open("rb") if content is None else io.BytesIO(content) as packed:
             yield io.BufferedReader(MeasuredBytes(path, packed, has_lines=has_lines), READ)
     except EOFError as error:
         raise BadInput(f"{path} is cut short: its gzip stream has no end; fetch the file again") from error

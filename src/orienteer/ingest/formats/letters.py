@@ -76,12 +76,12 @@ class DecodedText(NamedTuple):
     """As Python calls it; `utf-8` for ASCII, `cp1252` for bytes that nothing else explains better."""
 
 
-def read_text(path: Path) -> DecodedText:
-    """Return a file's text, unpacked if it is a gzip, with its line ends as `\\n`.
+def read_text(path: Path, packed: bytes | None = None) -> DecodedText:
+    """Return a file's text, unpacked if it is a gzip, with its line ends as `\\n`; of its bytes `packed` if given.
 
     Raises `BadInput` for bytes that are not text.
     """
-    with opened(path) as stream:
+    with opened(path, content=packed) as stream:
         content = stream.read()
     if not is_text(content[:SAMPLE]):
         raise BadInput("no text: its bytes are those of a binary file")

@@ -94,7 +94,10 @@ class Anchor:
             ranking = replace(ranking, scores=ranking.scores.part(page))
             notes += result_notes(ranking, self._graph)  # an exact reading has notes of its own
         else:
-            scores = with_first(ranking.scores, exact.rows, page, is_ordered=exact.is_ordered)
+            known = ranking.scores
+            if question.k > max(_RANKED, len(exact.rows)):  # of those nearby as many as are asked for
+                known = known.with_more(self.find(question, by_meaning=False).scores, but=exact.rows)
+            scores = with_first(known, exact.rows, page, is_ordered=exact.is_ordered)
             ranking = replace(ranking, scores=scores)
         hits = explained_hits(ranking, self._graph, self._vocabulary)
         if exact.rows is not None and explainer is not None:
@@ -201,7 +204,7 @@ class Anchor:
 # does not read them.
 
 
-_RANKED = 20  # nodes that a reading's answers are ordered by, and that are nearby behind them
+_RANKED = 20  # nodes that a reading's answers are ordered by
 _WORDS_SHOWN = 6
 _LOOKED_THROUGH = 2_000  # characters of a text, for the best part to show
 _SNIPPET_WORDS = 8  # the rarest; a snippet shows no more

@@ -53,6 +53,12 @@ class Scores:
         cosines = None if self.cosines is None else self.cosines[page]
         return Scores(self.rows[page], self.scores[page], self.by_degree, cosines)
 
+    def with_more(self, other: Scores, *, but: Rows) -> Scores:
+        """Return these, and behind them what another ranking has besides them, `but` for some rows."""
+        is_new = ~np.isin(other.rows, np.concatenate([self.rows, but]))
+        low = np.minimum(other.scores[is_new], self.scores.min(initial=np.inf))
+        return Scores(np.concatenate([self.rows, other.rows[is_new]]), np.concatenate([self.scores, low]))
+
 
 class NodeScorer:
     """Scores the nodes of one graph for one question."""

@@ -250,7 +250,7 @@ class Documents:
                 "answer": str(total) if query.is_counted else f"{', '.join(named)}{rest}",
                 "answer_kind": "number" if query.is_counted else "set",
                 "long_answer": long_answer,
-                "notes": (*result.notes, *((f"-k {total} lists all of them",) if total > len(rows) else ())),
+                "notes": (*result.notes, *((f"k={total} lists all of them",) if total > len(rows) else ())),
             }
         )
 

@@ -201,7 +201,7 @@ def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool 
     _print_quoted(out, graph, result)
     if reading is not None and out.verbosity and reading.cypher is not None:
         out.print(f"in Cypher: {reading.cypher}")
-    if not result.hits and not result.total:
+    if not result.hits and not result.total and (result.table is None or not result.table.rows):
         out.print("no hits")
     lines = records.lines_between(result)
     says_more = reading is not None or result.answer is not None or refusal is not None

@@ -123,6 +123,8 @@ def _check_question(directory: Path, question: str) -> None:
 
 def _is_found(result: Result) -> bool:
     """Return whether there is an answer, or something that meets the question; as with grep, else the code is 1."""
+    if result.table is not None:
+        return bool(result.table.rows)
     if result.answer is not None:
         return True
     return result.refusal is None and bool(result.hits if result.total is None else result.total)

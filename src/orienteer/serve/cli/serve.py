@@ -92,8 +92,9 @@ def serve(
     lists = {"allow_hosts": allow_host, "allow_origins": allow_origin, "keys": keys}
     flags = {"host": host, "port": port, "workers": workers, **lists}
     chosen = chosen.model_copy(update={name: value for name, value in flags.items() if value not in (None, [])})
-    site = _site(answering_of(configured, budget, chosen.budget), chosen)
-    site.methods, site.has_cypher = served_methods(chosen.methods), cypher or chosen.cypher
+    answering = answering_of(configured, budget, chosen.budget, runs_cypher=cypher or chosen.cypher)
+    site = _site(answering, chosen)
+    site.methods = served_methods(chosen.methods)
     site.lists_methods = list_methods or chosen.list_methods
     # With several processes each would count only its own requests.
     site.has_metrics = chosen.metrics and not no_metrics and chosen.workers == 1
@@ -158,7 +159,7 @@ def mcp(
         raise MissingExtra("orienteer mcp", "mcp")
     from orienteer.serve.graphs import ServedGraph, ServedGraphs, named_folders
 
-    answering = answering_of(model.settings(), budget)
+    answering = answering_of(model.settings(), budget, runs_cypher=cypher)
     graphs, begins = ServedGraphs(), []
     for graph_name, folder in named_folders(directories or (), name or ()).items():
         served = ServedGraph(graph_name, answering)
@@ -235,7 +236,9 @@ def _require_extra() -> None:
         raise MissingExtra("serving over HTTP", "serve")
 
 
-def answering_of(configured: Settings, budget: BudgetFlags, own: Budget | None = None) -> Answering:
+def answering_of(
+    configured: Settings, budget: BudgetFlags, own: Budget | None = None, *, runs_cypher: bool = False
+) -> Answering:
     """Return the model and the budget for clients; `own` limits are the interface's. Raises `BadOption`."""
     from orienteer.serve.graphs import Answering
 
@@ -243,7 +246,7 @@ def answering_of(configured: Settings, budget: BudgetFlags, own: Budget | None =
     model = None if configured.model is None else configured.open_model()
     if model is not None:
         limits.require_price(model.name, model.price)
-    return Answering(configured, limits, model)
+    return Answering(configured, limits, model, runs_cypher)
 
 
 def _site(answering: Answering, chosen: ServeOptions) -> Site:

@@ -21,8 +21,8 @@ from fastapi.routing import APIRoute
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.routing import Match, Route
+from starlette.types import ASGIApp, Scope
 
 from orienteer.agents.events import Event
 from orienteer.display import clean
@@ -94,7 +94,15 @@ def _plain(router: APIRouter) -> Iterator[Route]:
     """Yield the routes that read a request themselves. FastAPI describes them; its way to them takes long."""
     for route in router.routes:
         if isinstance(route, APIRoute) and [*signature(route.endpoint).parameters] == ["request"]:
-            yield Route(route.path, route.endpoint, methods=[*(route.methods or ())])
+            yield _PlainRoute(route.path, route.endpoint, methods=[*(route.methods or ())])
+
+
+class _PlainRoute(Route):
+    """A route that tells the guard, which counts requests by route, what it is."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, own = super().matches(scope)
+        return match, {**own, "route": self}
 
 
 def _add_upkeep(app: FastAPI, site: Site) -> None:
@@ -207,7 +215,7 @@ def mcp_face(site: Site) -> HttpFace:
             return await site.in_a_slot(read)
         return await site.look_up(read, is_large=tool in _LARGE)
 
-    made = server(site.graphs, offers_cypher=site.has_cypher, events_of=events_of, run_in=run_in)
+    made = server(site.graphs, offers_cypher=site.answering.runs_cypher, events_of=events_of, run_in=run_in)
     return http_face(made, is_behind_door=True)
 
 

@@ -104,9 +104,8 @@ def text_for_models(graphs: Iterable[ServedView], *, has_mcp: bool) -> str:
     for graph in graphs:
         types = ", ".join(f"{name} {count:,}" for name, count in [*graph.node_types.items()][:12])
         state = f"{graph.nodes:,} nodes, {graph.edges:,} edges; {types}" if graph.nodes else graph.stage or "being made"
-        lines.append(
-            f"- [{one_line(clean(graph.name))}](/api/schema?graph={quote(graph.name, safe='')}): {clean(state)}"
-        )
+        name, state = (one_line(clean(text)) for text in (graph.name, state))
+        lines.append(f"- [{name}](/api/schema?graph={quote(graph.name, safe='')}): {state}")
     return "\n".join((*lines, ""))
 
 

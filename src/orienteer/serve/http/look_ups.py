@@ -205,7 +205,7 @@ def graph_routes(site: Site) -> APIRouter:
                 graphs=tuple(map(served_view, site.graphs)),
                 methods=site.offered,
                 model=None if model is None else model.name,
-                has_cypher=site.has_cypher,
+                has_cypher=site.answering.runs_cypher,
                 has_feedback=site.feedback is not None,
                 has_mcp=site.has_mcp,
             )
@@ -288,7 +288,7 @@ def choice_routes(site: Site) -> APIRouter:
     @router.post("/cypher", response_model=QueryTable, openapi_extra=takes(bodies.CypherBody))
     async def cypher(request: Request) -> Response:
         """Query a graph in Cypher, read-only. Only where the server was started with `--cypher`."""
-        if not site.has_cypher:
+        if not site.answering.runs_cypher:
             raise Refused(403, "Cypher is off: start the server with --cypher")
         body = await bodies.body_of(request, bodies.CypherBody)
         served = site.graphs.named(body.graph)

@@ -114,7 +114,6 @@ class Question:
                 self._in_loop(lambda: self._events.put_nowait(noted))
 
             retriever = generation.retriever(body.method)
-            retriever.runs_cypher = self._site.has_cypher
             running = retriever.start(
                 body.question,
                 body.most_hits,

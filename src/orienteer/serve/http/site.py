@@ -219,7 +219,6 @@ class Site:
     graphs: ServedGraphs = field(default_factory=ServedGraphs)
     metrics: Metrics = field(default_factory=Metrics)
     methods: Collection[str] = field(default_factory=served_methods)
-    has_cypher: bool = False
     has_mcp: bool = False
     """Whether agents find tools at `/mcp`."""
     lists_methods: bool = False

@@ -265,8 +265,15 @@ class _Handlers:
 def _reply(reply: tools.Reply, meta: dict[str, Any] | None = None) -> types.CallToolResult:  # Any: JSON
     """Return a reply, without characters that would steer a terminal."""
     shown = types.TextContent(type="text", text=clean(reply.text))
-    structured = {"text": shown.text, **reply.content}
+    structured = {"text": shown.text, **_cleaned(reply.content)}
     return types.CallToolResult(content=[shown], structured_content=structured, meta=meta or None)
+
+
+def _cleaned(value: Any) -> Any:  # Any: JSON
+    """Return JSON whose texts are clean, as those of the lines are."""
+    if isinstance(value, dict):
+        return {clean(name): _cleaned(part) for name, part in value.items()}
+    return [*map(_cleaned, value)] if isinstance(value, list) else clean(value) if isinstance(value, str) else value
 
 
 # Input that is not one JSON-RPC message gets an error, with its id if it has one.

@@ -84,6 +84,8 @@ def facets(retriever: Retriever, question: str | None = None, **options: Any) ->
         if column.kind != "own":
             found[column.kind].append(_facet(table, column, narrowed))
     best = {kind: sorted(own, key=lambda facet: facet.missing)[:MOST_FACETS] for kind, own in found.items()}
+    left = {kind: len(own) - len(best[kind]) for kind, own in found.items()}
+    names = {"property": "more properties", "edge": "more kinds of neighbours"}
     # The sorts are stable: ties stay in the order of the graph.
     types = Counter(sorted(arrays.node_types[table.rows].tolist())).most_common()
     return records.Facets(
@@ -91,6 +93,7 @@ def facets(retriever: Retriever, question: str | None = None, **options: Any) ->
         types=tuple(records.Group(value=arrays.types.nodes[number], count=count) for number, count in types),
         properties=tuple(best["property"]),
         edges=tuple(best["edge"]),
+        notes=tuple(f"{more:,} {names[kind]} are not counted" for kind, more in left.items() if more),
     )
 
 

@@ -303,8 +303,7 @@ def _forms(stamp: DocumentStamp) -> Sequence[Form]:
         return ()
     if stamp.bytes > MOST_MARKED_UP:
         raise BadInput(f"{stamp.name} is larger than 1 MB")
-    _content(stamp)
-    text = read_text(path).text
+    text = read_text(path, _content(stamp)).text
     return forms_of(html_of(text) if kind == "markdown" else text)
 
 
