@@ -437,9 +437,11 @@ class Retriever:
         notes = (*(self.notes if road is None else self._stale), *adapted, *result.notes)
         line = (result.reading.text if result.reading is not None and result.refusal is None else "") or ""
         if (result.refusal is not None or line) and not self.graph.is_in_place:
-            from orienteer.ingest.provenance import open_questions  # only now: others need nothing of an import
+            manifest = self.graph.arrays.manifest
+            if any(table.get("questions") for table in manifest.provenance.get("mapping") or ()):
+                from orienteer.ingest.provenance import open_questions  # only now: others need nothing of an import
 
-            notes += open_questions(self.graph.arrays.manifest, result.question, line)
+                notes += open_questions(manifest, result.question, line)
         result = result.model_copy(update={"usage": usage, "notes": notes})
         result._graph = GraphAtHand(weakref.ref(self.graph), drawn_neighbours)  # for its picture in a notebook
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
