@@ -83,7 +83,8 @@ def test_a_question_needs_no_option_and_says_in_one_line_what_the_folder_is(beer
     assert ran.code == 0, ran.err
     assert "Rodenbach Grand Cru" in [hit["name"] for hit in ran.json["hits"]][:2]
     lines = [line for line in ran.err.splitlines() if "brewed_by.csv" in line]
-    assert len(lines) == 1
+    assert len(lines) == 2
+    assert "this was open when the tables were read: brewed_by.csv: beer: " in lines[1]
     assert lines[0].startswith("beers.csv, brewed_by.csv, breweries.csv and 1 more: 5 types of things (8 beers, ")
     assert "dropped 1 unresolved" in lines[0]
     assert lines[0].endswith(" (orienteer info beer)")

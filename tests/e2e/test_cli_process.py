@@ -173,10 +173,8 @@ def test_a_narrow_terminal_shows_ids_whole(home, process):
     ran.communicate(timeout=90)
     lines = os.read(controller, 65536).decode().splitlines()
     os.close(controller)
-    at = lines[0].index("id")
-    width = lines[0].index("why") - at
-    assert max(map(len, lines)) <= 60
-    assert "".join(line[at : at + width].strip() for line in lines[2:]) == node_id
+    assert lines[0].endswith(node_id)
+    assert max(map(len, lines[1:])) <= 60
 
 
 @posix

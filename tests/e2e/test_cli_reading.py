@@ -8,7 +8,7 @@ import pytest
 from orienteer.graph import Graph
 
 HIT = {"id", "type", "name", "score", "votes", "why", "text", "source", "complete", "edges", "ends", "span", "marks"}
-HIT |= {"alike"}
+HIT |= {"alike", "meets"}
 
 
 def ids(result):
@@ -140,7 +140,7 @@ def test_neighbors(clubs, cli):
     ann = next(hit for hit in page["hits"] if hit["id"] == "ann")
     assert {"source": "ann", "type": "leads", "target": "choir"} in ann["edges"]
     assert len(ann["edges"]) == 2
-    assert ann["ends"] == [{"id": "choir", "type": "club", "name": "Choir", "role": ""}]
+    assert ann["ends"] == [{"id": "choir", "type": "club", "name": "Choir", "role": "", "layer": 0.0}]
 
 
 def test_neighbors_rank_filter_and_page(clubs, cli):

@@ -74,7 +74,7 @@ def start_vectors(graph: Graph, configured: Settings) -> str | None:
 
 def running_note(cache: Path) -> str | None:
     """Return a note on the process that makes vectors now, of whatever graph, or None."""
-    state = VectorsProcess(cache, cache / "locks").running() if os.name == "posix" else None
+    state = VectorsProcess(cache, cache / "locks").running()
     if state is None:
         return None
     since = format_duration(time.time() - state.began)
@@ -170,9 +170,11 @@ class VectorsProcess:
         return state.began if state is not None and state.generation == generation else None
 
     def running(self) -> _State | None:
-        """Return the state of the process that runs now, or None."""
-        import fcntl
-
+        """Return the state of the process that runs now, or None; always None where no file can be locked."""
+        try:
+            import fcntl
+        except ImportError:
+            return None
         try:
             lock = os.open(self._file, os.O_RDONLY)
         except OSError:
