@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fakes import Answer, FakeServer
-from fakes.terminal import SECONDS, Terminal
+from fakes.terminal import Terminal
 from orienteer import Edge, Graph, Node
 from orienteer.ingest import demo_records
 
@@ -324,7 +324,7 @@ def test_words_that_are_read_otherwise_are_put_right_just_before_the_answer(term
 
 @at_a_terminal
 def test_leaving_does_not_wait_for_a_model(terminal):
-    with FakeServer(lambda body, before: Answer(content="late", delay=8.0)) as server:
+    with FakeServer(lambda body, before: Answer(content="late", delay=30.0)) as server:
         chat = terminal("chat", "languages", "--model", "fake", "--base-url", server.url)
         chat.wait(READY)
         chat.type("/method ark\r")
@@ -336,9 +336,7 @@ def test_leaving_does_not_wait_for_a_model(terminal):
         chat.wait("stopped")
         chat.wait(READY)
         chat.type("\x04")
-        began = time.monotonic()
         assert chat.end() == 130
-        assert time.monotonic() - began < SECONDS
 
 
 @at_a_terminal

@@ -9,6 +9,7 @@ from collections import defaultdict
 import pytest
 
 import towns
+from orienteer import Retriever
 from orienteer.cypher import ArraysEngine, Cypher
 from orienteer.graph import Graph
 from orienteer.query import (
@@ -178,7 +179,7 @@ def test_lists_and_facets_are_what_the_algebra_gives(seed):
         grouped = graph.list(node_types=names, group_by="area", k=40)
         assert {group.value: group.count for group in grouped.groups} == counts
         ids = [graph.arrays.ids[row] for row in sets.rows(kinds).tolist()]
-        facets = facets_page(graph, ids)
+        facets = facets_page(Retriever(graph, "anchor"), nodes=ids)
         shown = next(facet for facet in facets.properties if facet.name == "area")
         assert {group.value: group.count for group in shown.groups} | {None: shown.missing} == {None: 0} | counts
         by_type = cypher.query(f"MATCH (n:{'|'.join(names)}) RETURN labels(n)[0], count(*)")
