@@ -186,7 +186,7 @@ def test_how_it_looks(open_page, served, languages, voyages, picture, width, sch
     with served({"languages": languages, "voyages": voyages}) as server:
         page, seen = open_page(server.address, width=width, height=900, color_scheme=scheme)
         ask(page, "number of languages per paradigm")
-        page.wait_for_selector("#canvas[data-settled]", state="attached")
+        page.wait_for_selector(".bars")
         picture(page, f"30-bars-{width}-{scheme}")
         assert violations(page) == []
         fits(page)

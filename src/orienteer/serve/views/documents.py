@@ -125,11 +125,13 @@ def document(graph: Graph, node: str, *, k: int = PARTS, offset: int | None = No
     start = max(0, min(place - k // 2, len(rows) - k)) if offset is None else offset
     whole = arrays.node_at(owner)
     file = whole.properties.get("file")
-    stamp = _stamp(graph, file)
-    forms, reason = _forms_or_reason(file if whole.type == DOCUMENT else None, stamp)
+    known = _stamps(graph).get(file)
+    stamp = _unchanged(known)
+    # A graph of the files that are read so far has no stamps.
+    forms, reason = _forms_or_reason(file if known is not None else None, stamp)
     parts = tuple(_parts(arrays, {row: facts[row] for row in rows}, forms))
     outline = tuple(_outline(parts)) or tuple(_pages(parts))
-    note = _no_pictures(file, stamp)
+    note = None if known is None else _no_pictures(file, stamp)
     return DocumentPage(
         id=whole.id,
         name=whole.name,
@@ -256,13 +258,18 @@ def _page(part: DocumentPart) -> int | None:
 # ----------------------------------------------------------------------------------------------------------- sources
 
 
-def _stamp(graph: Graph, file: JsonValue) -> DocumentStamp | None:
-    """Return the stamp of a file that the graph was made from, if it looks unchanged: no path comes from a request."""
+def _stamps(graph: Graph) -> Mapping[JsonValue, DocumentStamp]:
+    """Return the stamps of the files that the graph was made from, by name: no path comes from a request."""
     from orienteer.ingest.provenance import DocumentStamp, is_chunk_graph, listed
 
     manifest = graph.arrays.manifest
     stamps = listed(manifest, "sources" if is_chunk_graph(manifest) else "beside", DocumentStamp)
-    return next((stamp for stamp in stamps if stamp.name == file and stamp.is_of(Path(stamp.path))), None)
+    return {stamp.name: stamp for stamp in stamps}
+
+
+def _unchanged(stamp: DocumentStamp | None) -> DocumentStamp | None:
+    """Return the stamp of a file if that looks unchanged."""
+    return stamp if stamp is not None and stamp.is_of(Path(stamp.path)) else None
 
 
 def _content(stamp: DocumentStamp) -> bytes:
@@ -332,7 +339,7 @@ class PagePictures:
         arrays = graph.arrays
         row = arrays.row(node_named(graph, node).id)
         file, own = (arrays.properties.of(row).get(name) for name in ("file", "page"))
-        stamp = _stamp(graph, file)
+        stamp = _unchanged(_stamps(graph).get(file))
         if (note := _no_pictures(file, stamp)) or stamp is None:
             raise UsageError(note or f"{node} is no passage of a PDF")
         number = page or (own if isinstance(own, int) else 1)
