@@ -585,6 +585,7 @@ def test_what_cannot_be_under_right_hashes_is_told_and_nothing_else_is_raised(co
             told += sum(isinstance(one, NotAGraph) and "damaged" in str(one) for one in found.values())
             held += 1
         file.write_bytes(content)
+        gc.collect()  # errors keep what raised them, with all files that it has mapped
     assert held > 80
     assert told > 300
     record_property("corpus", "malice under right hashes")
