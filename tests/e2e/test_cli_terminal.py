@@ -55,12 +55,12 @@ def test_no_terminal_gets_a_style_that_it_does_not_want(terminal, plain):
         assert ESCAPE not in terminal(*arguments, **plain)[1].raw.replace("\r\x1b[2K", "")
 
 
-@pytest.mark.parametrize("columns", [40, 60, 120])
-def test_texts_are_fitted_to_the_width_of_a_terminal_and_whole_in_a_pipe(terminal, cli, columns):
+@pytest.mark.parametrize(("columns", "term"), [(40, "xterm"), (60, "xterm"), (120, "xterm"), (40, "dumb")])
+def test_texts_are_fitted_to_the_width_of_a_terminal_and_whole_in_a_pipe(terminal, cli, columns, term):
     pipe = cli("ask", "languages", QUESTION).out
     text = next(line.strip() for line in pipe.splitlines() if "Brought regular expressions" in line)
     assert not text.endswith("…")
-    _, seen = terminal("ask", "languages", QUESTION, columns=columns)
+    _, seen = terminal("ask", "languages", QUESTION, columns=columns, TERM=term)
     below = [line for line in seen.shown.splitlines() if line.startswith("   ")]
     assert below
     assert max(map(len, below)) <= columns

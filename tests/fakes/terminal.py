@@ -30,7 +30,9 @@ class Terminal:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         command = [sys.executable, "-c", LAUNCH, sys.executable, "-m", "orienteer", *arguments]
-        variables = {"TERM": "xterm", **os.environ, **environment}
+        # What this machine says of its own terminal is not said of this one.
+        outside = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+        variables = {**outside, "TERM": "xterm", **environment}
         self.process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=variables)
         os.close(slave)
         self.raw = ""

@@ -238,7 +238,16 @@ class Output:
         from rich.console import Console
 
         colors: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
-        return Console(file=stream, force_terminal=True, color_system=colors, highlight=False, markup=False)
+        size = shutil.get_terminal_size()  # `rich` asks no dumb terminal, and takes it for one of 80 columns
+        return Console(
+            file=stream,
+            width=size.columns,
+            height=size.lines,
+            force_terminal=True,
+            color_system=colors,
+            highlight=False,
+            markup=False,
+        )
 
     @property
     def _moves(self) -> bool:
