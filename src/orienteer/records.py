@@ -395,6 +395,22 @@ class Source(Record):
         return ", ".join(filter(None, (file, page, self.heading if is_sheet else "", row)))
 
 
+class FileRow(Record):
+    """A row of a table that a graph was imported from."""
+
+    file: str
+    line: int
+    """Or the number of the row, as programs for tables count."""
+    cells: dict[str, str]
+
+
+class FileRows(Record):
+    """The rows of a node."""
+
+    rows: tuple[FileRow, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class WalkedEdge(Record):
     """An edge that supports a hit, in its own direction, by the ids of its ends."""
 

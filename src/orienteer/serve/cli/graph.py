@@ -180,13 +180,33 @@ def paths(
     return int(not page.paths and k > 0)
 
 
-def show(out: Tabular, directory: Directory, node: NodeName) -> None:
+def show(
+    out: Tabular,
+    directory: Directory,
+    node: NodeName,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Print the rows of the tables that it was imported from.")
+    ] = False,
+) -> int:
     """Print one node in full."""
     from orienteer.serve.views import pages
 
-    page = pages.node(open_graph(directory, out), node)
-    fields = ("field", "value")
-    _show(out, page, lambda: answering.print_node(out, page), lambda: (fields, list(page.printed().items())))
+    graph, fields = open_graph(directory, out), ("field", "value")
+    if not rows:
+        page = pages.node(graph, node)
+        _show(out, page, lambda: answering.print_node(out, page), lambda: (fields, list(page.printed().items())))
+        return 0
+    found = pages.file_rows(graph, node)
+    cells = [(row.file, row.line, *cell) for row in found.rows for cell in row.cells.items()]
+
+    def printed() -> None:
+        for row in found.rows:
+            out.print(f"{row.file}, line {row.line:,}", "cyan")
+            out.table(list(row.cells.items()))
+
+    out.show([row.model_dump() for row in found.rows], printed, lambda: (("file", "line", *fields), cells))
+    out.notes(found.notes)
+    return int(not found.rows)
 
 
 def cypher(

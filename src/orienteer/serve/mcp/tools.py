@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from orienteer.graph.store import Graph
     from orienteer.records import JsonValue, Result
     from orienteer.serve.graphs import Generation
+    from orienteer.tools.session import Session
 
 ASK = "ask"
 CYPHER = "cypher"
@@ -152,7 +153,7 @@ _TABLE = (
     ),
     McpTool(
         name="neighbors",
-        description="List what is one edge away from a node, counted by edge type first. A query ranks them.",
+        description="List what is one edge away from a node, counted by edge type. A query ranks.",
         properties={
             "node": _NODE,
             "query": _TEXT,
@@ -186,8 +187,12 @@ _TABLE = (
     ),
     McpTool(
         name="node",
-        description="Read one node in full, its edges counted by type.",
-        properties={"node": _NODE, "offset": {**_OFFSET, "description": "Characters of the text to skip"}},
+        description="Read one node, its edges by type, or its file's `rows`.",
+        properties={
+            "node": _NODE,
+            "offset": {**_OFFSET, "description": "Characters to skip"},
+            "rows": {"type": "boolean"},
+        },
         required=("node",),
         inner="read_node",
     ),
@@ -269,9 +274,26 @@ def look_up(tool: McpTool, graph: Graph, arguments: Mapping[str, JsonValue]) -> 
 
     with damage_told(graph.path, graph.generation):
         toolbox = open_stateless(graph, offers_cypher=tool.name == CYPHER)
-        seen = toolbox.call(tool.inner, {**tool.defaults, **arguments})
+        given = dict(arguments)
+        if given.pop("rows", False):
+            return _rows_of(graph, str(given["node"]), toolbox.session)
+        seen = toolbox.call(tool.inner, {**tool.defaults, **given})
         nodes = ({"id": node.id, "name": clean(node.name), "type": node.type} for node in map(graph.node, seen.nodes))
         return Reply(seen.text, {"nodes": list(nodes)})
+
+
+def _rows_of(graph: Graph, node: str, session: Session) -> Reply:
+    """Return the rows of files that a node was imported from, as many as a reply has room for."""
+    from orienteer.serve.views.pages import file_rows
+    from orienteer.tools.session import ReplyLines
+
+    found, reply = file_rows(graph, node), ReplyLines(session)
+    reply.say_all([f"note: {note}" for note in found.notes])
+    for row in found.rows:
+        reply.say_all(
+            [f"{row.file}, line {row.line:,}", *(f"  {name}: {one_line(text)}" for name, text in row.cells.items())]
+        )
+    return Reply(reply.text(), {"nodes": []})
 
 
 # The tool `ask`: a question with progress, stopped if the caller leaves, and its result as lines.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from orienteer.graph.store import Graph
     from orienteer.index.arrays import Rows
     from orienteer.index.searchers import Mode
-    from orienteer.records import Edge, Kind, Ranked, Result
+    from orienteer.records import Edge, FileRows, Kind, Ranked, Result
     from orienteer.retrieval.graph_text import Presentation
     from orienteer.retriever import Retriever
 
@@ -226,6 +226,17 @@ def node(graph: Graph, node: str) -> records.NodePage:
         source=source_of(graph, row),
         notes=named.notes,
     )
+
+
+def file_rows(graph: Graph, node: str) -> FileRows:
+    """Return the rows of files that a node was imported from, the files named as in `info`."""
+    from orienteer.ingest.file_rows import file_rows
+    from orienteer.ingest.provenance import sources_of
+
+    named = node_named(graph, node)
+    found, roots = file_rows(graph, named.id), sources_of(graph.arrays.manifest)
+    rows = [row.model_copy(update={"file": relative_paths(row.file, roots)}) for row in found.rows]
+    return found.model_copy(update={"rows": tuple(rows), "notes": (*named.notes, *found.notes)})
 
 
 def schema(graph: Graph) -> records.SchemaView:
