@@ -13,7 +13,7 @@ import typer
 from orienteer.errors import Error, UsageError
 from orienteer.files import cache_folder, make_cache_folder
 from orienteer.serve.cli import answering, arguments, background
-from orienteer.serve.cli.answering import print_outcome, retries_shown, show_event
+from orienteer.serve.cli.answering import hear, print_outcome, retries_shown
 from orienteer.serve.cli.output import Output, Tabular
 from orienteer.serve.views.records import MOST_NEAREST, SentWords
 
@@ -278,11 +278,7 @@ def _listen(
     with retries_shown(out), start() as events:
         try:
             for event in events:
-                if out.verbosity or retriever.method.needs_model or event.kind == "note":
-                    show_event(out, event, has_agents=retriever.method.needs_model, is_whole=bool(out.verbosity))
-                if event.kind == "answer_part":
-                    words.add(event.text)
-                    out.words(event.text)
+                hear(out, event, words, has_agents=retriever.method.needs_model)
                 if isinstance(event, DoneEvent):
                     result = event.result
         except KeyboardInterrupt:

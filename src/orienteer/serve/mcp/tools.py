@@ -17,7 +17,7 @@ from orienteer.display import clean, counted, cut
 from orienteer.errors import BadOption, without_paths
 from orienteer.llm.schema import read_arguments
 from orienteer.serve.door import LONGEST_QUERY, LONGEST_QUESTION, raise_failure
-from orienteer.serve.views.records import answers_of, lines_between, read_as
+from orienteer.serve.views.records import answers_of, lines_between
 from orienteer.text.sentences import one_line, single_spaced
 
 if TYPE_CHECKING:
@@ -389,8 +389,8 @@ def _text_of(result: Result, graph: Graph, k: int) -> str:
     from orienteer.tools.toolbox import open_stateless
 
     reply = ReplyLines(open_stateless(graph).session)
-    lines = [line for line in (read_as(result), _answer(result, reply.room // 2)) if line]
-    reply.say_all("\n".join([*lines, *_notes(result)]).splitlines())
+    lines = [*result.read_as, _answer(result, reply.room // 2), *_notes(result)]
+    reply.say_all("\n".join(filter(None, lines)).splitlines())
     if not result.hits:
         nothing = "Nothing was found. Try other words, or fewer filters."
         reply.say(f"None from {result.offset} on." if result.offset else nothing)
