@@ -204,10 +204,8 @@ def demo(out: Output) -> None:
             print_outcome(out, graph, result)
             if not out.as_json:
                 out.print()
-    if out.as_json:
-        out.json([result.model_dump(mode="json", exclude={"trajectories"}) for result in results])
-    else:
-        out.print(f"Ask it yourself: orienteer ask {graph.path} 'Who designed Python?'")
+    dumped = [result.model_dump(mode="json", exclude={"trajectories"}) for result in results]
+    out.show(dumped, f"Ask it yourself: orienteer ask {graph.path} 'Who designed Python?'")
     if not configured.model:
         out.note("With a model, agents search too: orienteer ask DIR QUESTION --method ark --model NAME --base-url URL")
 

@@ -36,7 +36,7 @@ from orienteer.serve.http.description import PROBLEMS, description_of, docs_page
 from orienteer.serve.http.guard import ASKED, Guard, Problem, Rules, accepts_gzip, problem_of
 from orienteer.serve.http.look_ups import LOOK_UPS, choice_routes, graph_routes, look_up_routes, served_view, takes
 from orienteer.serve.http.site import CONTENT_TYPE, Site
-from orienteer.serve.mcp.tools import CYPHER, AskArguments, Reply
+from orienteer.serve.mcp.tools import CYPHER, ROWS, Reply
 from orienteer.serve.views.outside import for_outside
 from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, SentWords
 from orienteer.version import __version__
@@ -190,7 +190,7 @@ def _handle_errors(app: FastAPI, site: Site) -> None:
 
 
 # Tools that do the same as large look-ups.
-_LARGE = {look_up.path.removeprefix("/") for look_up in LOOK_UPS if look_up.is_large}
+_LARGE = {ROWS, *(look_up.path.removeprefix("/") for look_up in LOOK_UPS if look_up.is_large)}
 
 
 def mcp_face(site: Site) -> HttpFace:
@@ -199,8 +199,8 @@ def mcp_face(site: Site) -> HttpFace:
     from orienteer.serve.mcp.http import http_face
     from orienteer.serve.mcp.server import server
 
-    async def events_of(generation: Generation, asked: AskArguments) -> AsyncGenerator[Event, None]:
-        body = bodies.shaped(bodies.AskBody, {**asked._asdict(), "method": AUTO})
+    async def events_of(generation: Generation, asked: Mapping[str, Any]) -> AsyncGenerator[Event, None]:
+        body = bodies.shaped(bodies.AskBody, {**asked, "method": AUTO})
         question = questions.Question(site, await site.slots.take())
         try:
             await question.start(generation, body)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 ASK = "ask"
 CYPHER = "cypher"
+ROWS = "rows"
+"""The parameter that asks for the rows of files, which are read like a large look-up."""
 GRAPH = "graph"
 """The parameter that names the graph if several are served."""
 ASK_K = 10
@@ -191,7 +193,7 @@ _TABLE = (
         properties={
             "node": _NODE,
             "offset": {**_OFFSET, "description": "Characters to skip"},
-            "rows": {"type": "boolean"},
+            ROWS: {"type": "boolean"},
         },
         required=("node",),
         inner="read_node",
@@ -275,7 +277,7 @@ def look_up(tool: McpTool, graph: Graph, arguments: Mapping[str, JsonValue]) -> 
     with damage_told(graph.path, graph.generation):
         toolbox = open_stateless(graph, offers_cypher=tool.name == CYPHER)
         given = dict(arguments)
-        if given.pop("rows", False):
+        if given.pop(ROWS, False):
             return _rows_of(graph, str(given["node"]), toolbox.session)
         seen = toolbox.call(tool.inner, {**tool.defaults, **given})
         nodes = ({"id": node.id, "name": clean(node.name), "type": node.type} for node in map(graph.node, seen.nodes))
@@ -306,28 +308,15 @@ _QUOTATION = 1_200
 _MOST_GROUPS = 200
 
 
-class AskArguments(NamedTuple):
-    """The arguments of a call of `ask`."""
-
-    question: str
-    k: int = ASK_K
-    node_types: Sequence[str] = ()
-    reading: str | None = None
-    offset: int = 0
+EventsOf: TypeAlias = Callable[["Generation", Mapping[str, Any]], AsyncGenerator["Event", None]]  # Any: checked JSON
+"""Answers a question, given the arguments of a call of `ask`, and yields its events; closing it stops the question."""
 
 
-EventsOf: TypeAlias = Callable[["Generation", AskArguments], AsyncGenerator["Event", None]]
-"""Answers a question and yields its events; closing it stops the question."""
-
-
-async def own_events(generation: Generation, asked: AskArguments) -> AsyncGenerator[Event, None]:
+async def own_events(generation: Generation, asked: Mapping[str, Any]) -> AsyncGenerator[Event, None]:  # Any: as above
     """Yield the events of a question by the method of the settings. Raises as `Retriever.astream` does."""
     retriever = await asyncio.to_thread(generation.retriever)
     with generation.explained():
-        streamed = retriever.astream(
-            asked.question, asked.k, node_types=asked.node_types, reading=asked.reading, offset=asked.offset
-        )
-        async with aclosing(streamed) as events:
+        async with aclosing(retriever.astream(**asked)) as events:
             async for event in events:
                 yield generation.noted_event(event)
 
