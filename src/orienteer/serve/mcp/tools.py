@@ -289,8 +289,10 @@ def _rows_of(graph: Graph, node: str, session: Session) -> Reply:
     from orienteer.serve.views.pages import file_rows
     from orienteer.tools.session import ReplyLines
 
-    found, reply = file_rows(graph, node), ReplyLines(session)
-    reply.say_all([f"note: {note}" for note in found.notes])
+    # A session reads nodes as agents write them.
+    notes: list[str] = []
+    found = file_rows(graph, graph.arrays.ids[int(session.rows(node, notes)[0])])
+    reply = ReplyLines(session, [*notes, *(f"note: {note}" for note in found.notes)])
     for row in found.rows:
         reply.say_all(
             [f"{row.file}, line {row.line:,}", *(f"  {name}: {one_line(text)}" for name, text in row.cells.items())]
