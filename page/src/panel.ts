@@ -137,7 +137,9 @@ export class Panel {
       const told = rows.map((row) => [el("p", {}, `${row.file}:${row.line}`), pairs(Object.entries(row.cells))]);
       fold.replaceChildren(summary, ...told.flat(), ...notes);
     };
-    const toggled = () => void (fold.open && read().catch((error: Error) => fold.replaceChildren(summary, error.message)));
+    const toggled = () => {
+      if (fold.open) void read().catch((error: Error) => fold.replaceChildren(summary, error.message));
+    };
     const fold: HTMLDetailsElement = el("details", { ontoggle: toggled }, summary);
     return fold;
   }
