@@ -3,7 +3,7 @@
 import { get, post } from "./api";
 import { byId, el } from "./dom";
 import { dot } from "./palette";
-import { place, type KindCount, type NeighborsPage, type NodePage } from "./records";
+import { place, type FileRows, type KindCount, type NeighborsPage, type NodePage } from "./records";
 import { number, say } from "./texts";
 
 const PAGE = 25; // neighbours that one click adds
@@ -20,6 +20,16 @@ export type Uses = {
   openDocument: (id: string) => void;
   askAbout: (name: string) => void;
 };
+
+const pairs = (values: [string, unknown][]) =>
+  el(
+    "dl",
+    {},
+    ...values.flatMap(([name, value]) => [
+      el("dt", {}, name),
+      el("dd", {}, typeof value === "string" ? value : JSON.stringify(value)),
+    ]),
+  );
 
 export class Panel {
   private readonly box = byId("panel");
@@ -114,17 +124,24 @@ export class Panel {
             ),
           )
         : null,
-      properties.length
-        ? el(
-            "dl",
-            {},
-            ...properties.flatMap(([name, value]) => [
-              el("dt", {}, name),
-              el("dd", {}, typeof value === "string" ? value : JSON.stringify(value)),
-            ]),
-          )
-        : null,
+      properties.length ? pairs(properties) : null,
+      node.source?.file ? null : this.rows(node.id),
     ];
+  }
+
+  /** Return a fold of the rows of the files that a node came from, which are read when it is opened. */
+  private rows(id: string): HTMLElement {
+    const summary = el("summary", {}, say("inFile"));
+    const read = async () => {
+      const { rows, notes } = await get<FileRows>("api/rows", { graph: this.uses.graph(), id });
+      const told = rows.map((row) => [el("p", {}, `${row.file}:${row.line}`), pairs(Object.entries(row.cells))]);
+      fold.replaceChildren(summary, ...told.flat(), ...notes);
+    };
+    const toggled = () => {
+      if (fold.open) void read().catch((error: Error) => fold.replaceChildren(summary, error.message));
+    };
+    const fold: HTMLDetailsElement = el("details", { ontoggle: toggled }, summary);
+    return fold;
   }
 
   private neighbours(node: NodePage): HTMLElement {

@@ -108,6 +108,7 @@ export type NodePage = {
   source: Source | null;
   notes: string[];
 };
+export type FileRows = { rows: { file: string; line: number; cells: Record<string, string> }[]; notes: string[] };
 export type Group = { value: unknown; count: number };
 export type Facet = {
   name: string;

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from orienteer.display import counted, types_html
+from orienteer.display import counted
 from orienteer.page.notebook import Bundle
 
 if TYPE_CHECKING:
@@ -99,19 +99,18 @@ class Schema:
         return self.labels.get(type_name, type_name)
 
     def _repr_html_(self) -> str:
-        drawing = self._drawing
-        table = drawing.table()
-        return types_html(self._title, [(table.header, table.rows)], picture=drawing.svg())
+        return self.drawn.html(self._title, [self.drawn.table()])
 
     def _repr_mimebundle_(self, **_: object) -> Bundle:
-        return self._drawing.view(self._title, [self._drawing.table()])
+        return self.drawn.view(self._title, [self.drawn.table()])
 
     @property
     def _title(self) -> str:
         return f"{counted(len(self.node_types), 'node type')}, {counted(len(self.edge_types), 'edge type')}"
 
     @property
-    def _drawing(self) -> DrawnTypes:
+    def drawn(self) -> DrawnTypes:
+        """Return what notebooks show of it."""
         from orienteer.page.network import DrawnTypes  # here: only a notebook draws
 
         return DrawnTypes(self.node_types, self.edges.items(), self.labels, self.symmetric)

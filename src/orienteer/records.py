@@ -395,6 +395,22 @@ class Source(Record):
         return ", ".join(filter(None, (file, page, self.heading if is_sheet else "", row)))
 
 
+class FileRow(Record):
+    """A row of a table that a graph was imported from."""
+
+    file: str
+    line: int
+    """Or the number of the row, as programs for tables count."""
+    cells: dict[str, str]
+
+
+class FileRows(Record):
+    """The rows of a node."""
+
+    rows: tuple[FileRow, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class WalkedEdge(Record):
     """An edge that supports a hit, in its own direction, by the ids of its ends."""
 
@@ -532,6 +548,16 @@ class Result(Record):
         return self.refusal is not None and self.reading is not None and self.reading.text is None
 
     @property
+    def read_as(self) -> tuple[str, ...]:
+        """The line of the reading, or why there is no exact answer and what has one; empty for methods without."""
+        if self.reading is not None and self.reading.text is not None:
+            return (f"read as: {self.reading.text}",)
+        if self.refusal is None:
+            return ()
+        why = f"{'no exact answer: ' * (self.reading is not None)}{self.refusal.text}"
+        return (why, *(f"you could ask: {question}" for question in self.refusal.questions))
+
+    @property
     def meeting(self) -> str | None:
         """A note on the number of nodes that meet all of a question, if no answer names them or not all are listed."""
         listed = sum(hit.complete for hit in self.hits)
@@ -633,18 +659,13 @@ class Result(Record):
     @property
     def _paragraphs(self) -> list[str]:
         """Return the reading and the answer, a paragraph each."""
-        answer = [text for text in (self.answer, self.long_answer) if text] if self.answer is not None else []
-        if self.reading is not None and self.reading.text is not None:
-            answer.insert(0, f"read as: {self.reading.text}")
-        elif self.refusal is not None:
-            answer.insert(0, f"{'no exact answer: ' * (self.reading is not None)}{self.refusal.text}")
-            answer += [f"you could ask: {question}" for question in self.refusal.questions]
-        answer += [
+        answers = [self.answer, self.long_answer] if self.answer is not None else []
+        quoted = [
             citation.told or f"quoted from {citation.source.place}"
             for citation in self.citations
             if citation.source is not None
         ]
-        return [*answer, self.meeting] if self.meeting is not None else answer
+        return list(filter(None, (*self.read_as, *answers, *quoted, self.meeting)))
 
     @property
     def _rows(self) -> list[tuple[str, ...]]:

@@ -92,7 +92,7 @@ class Retriever:
         self.model = model
         self._require_price(self.budget)
         asked_for = method if method is not None else method_of_settings(settings)
-        self.method = self._chosen(asked_for)
+        self.method = chosen(asked_for, self.graph, self.model)
         self._require_in_place()
         is_fallback = asked_for == AUTO and self.model is None
         self.notes = (f"{NO_MODEL}: answered by {self.method.name}",) if is_fallback else ()
@@ -517,9 +517,6 @@ class Retriever:
                 allowance.tell(hit)
         return as_written(answer(result, model=model, run=allowance, graph=self.graph))
 
-    def _chosen(self, name: str) -> MethodCard:
-        return chosen(name, self.graph, self.model)
-
     def _require_in_place(self) -> None:
         """Raise `BadOption` if the graph stays in a database and the method needs its own copy."""
         if self.graph.is_in_place and not self.method.works_in_place:
@@ -538,7 +535,7 @@ class Retriever:
             named = "spark" if may_plan else "hybrid"
             self.notes = (*self.notes, f"seeds by {named}: {why}")
         if self.method.over is None and named != "hybrid":
-            self.method = over(self.method, self._chosen(named))
+            self.method = over(self.method, chosen(named, self.graph, self.model))
 
     def _limited(self, result: Result, question: Question, k: int, *, has_answer: bool) -> Result:
         """Apply the filters, offset, `k` and the kind of result to every method's result."""

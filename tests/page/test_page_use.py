@@ -68,6 +68,19 @@ def test_the_keyboard_alone(open_page, server):
     assert page.is_hidden("#panel")
 
 
+def test_the_row_of_a_file(open_page, served, tmp_path):
+    (tmp_path / "films.csv").write_text("film_id,name,country\nf1,Salt,Latvia\nf2,Heat,Norway\n")
+    import_graph([tmp_path / "films.csv"], tmp_path / "graph")
+    with served({"films": Graph.open(tmp_path / "graph")}) as server:
+        page, seen = open_page(server.address)
+        ask(page, "Heat")
+        page.click("#hits .name >> nth=0")
+        page.click("#panel summary:text('In its file')")
+        page.wait_for_selector("#panel details p:text('films.csv:3')")
+        assert page.inner_text("#panel details dl").split() == ["film_id", "f2", "name", "Heat", "country", "Norway"]
+        assert not seen.troubles
+
+
 def test_a_node_and_its_neighbours(answered):
     answered.click("#hits .name >> nth=0")
     answered.wait_for_selector(".kinds")

@@ -31,7 +31,7 @@ def test_operations_have_names_that_generated_clients_can_live_with(operations):
     assert sorted(operations) == [
         *("answers", "ask", "create_chat_completion", "cypher", "facets", "feedback", "get_file", "get_graphs"),
         *("get_health", "get_info", "get_metrics", "get_model", "get_models", "get_node", "get_overview", "get_page"),
-        *("get_ready", "get_schema", "intersect", "list_nodes", "neighbors", "paths", "search", "subgraph"),
+        *("get_ready", "get_rows", "get_schema", "intersect", "list_nodes", "neighbors", "paths", "search", "subgraph"),
     ]
     assert all(name.isidentifier() and not keyword.iskeyword(name) for name in operations)
 

@@ -16,10 +16,10 @@ TOOLS = tools_of(offers_cypher=True)
 ONE, TWO = ("languages",), ("languages", "beers")
 MOST_TOKENS = 1_200
 COUNTED = {
-    (ONE, False): (3_379, 972),
-    (ONE, True): (3_721, 1_070),
-    (TWO, False): (3_741, 1_085),
-    (TWO, True): (4_121, 1_195),
+    (ONE, False): (3_391, 975),
+    (ONE, True): (3_733, 1_073),
+    (TWO, False): (3_753, 1_088),
+    (TWO, True): (4_133, 1_198),
 }
 """Characters of the list as JSON with spaces, and its tokens by o200k_base, four characters each of what came since."""
 
@@ -61,9 +61,10 @@ def test_the_list_is_short_for_another_tokenizer():
 def test_each_takes_no_more_than_what_it_stands_before(small, tool):
     box = open_stateless(small, offers_cypher=True)
     inner = next(spec for spec in box.specs if spec.name == tool.inner).parameters
-    assert set(tool.properties) <= set(inner["properties"])
+    properties = {name: schema for name, schema in tool.properties.items() if name != "rows"}  # of files: no agent's
+    assert set(properties) <= set(inner["properties"])
     assert set(tool.required) == set(inner.get("required", ()))
-    for name, schema in tool.properties.items():
+    for name, schema in properties.items():
         there = inner["properties"][name]
         assert schema["type"] in there["type"]
         assert schema.get("maximum", MOST_TOOL_ROWS) <= there.get("maximum", MOST_TOOL_ROWS)

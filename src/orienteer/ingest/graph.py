@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from orienteer.display import counted, most_frequent, types_html
+from orienteer.display import counted, most_frequent
 from orienteer.errors import BadOption
 from orienteer.graph import store
 from orienteer.ingest.stores import may_be_address
 from orienteer.page.notebook import Bundle, Table
 
 if TYPE_CHECKING:
-    from orienteer.page.network import DrawnTypes
     from orienteer.protocols import OpenEmbedder
 
 
@@ -161,18 +160,10 @@ class Graph(store.Graph):
         return frames_of(self)
 
     def _repr_html_(self) -> str:
-        tables = [(table.header, table.rows) for table in self._tables]
-        return types_html(self._title, tables, picture=self._drawn.svg())
+        return self.schema.drawn.html(self._title, self._tables)
 
     def _repr_mimebundle_(self, **_: object) -> Bundle:
-        return self._drawn.view(self._title, self._tables)
-
-    @property
-    def _drawn(self) -> DrawnTypes:
-        from orienteer.page.network import DrawnTypes  # here: only a notebook draws
-
-        schema = self.schema
-        return DrawnTypes(schema.node_types, schema.edges.items(), schema.labels, schema.symmetric)
+        return self.schema.drawn.view(self._title, self._tables)
 
     @property
     def _title(self) -> str:

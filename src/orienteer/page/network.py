@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from orienteer.display import clean, counted, cut, first_rows
+from orienteer.display import clean, counted, cut, first_rows, types_html
 from orienteer.page.notebook import Bundle, Content, DrawnEdge, DrawnNode, GraphAtHand, Table, view
 
 _LETTER, _SMALL = 6.8, 5.6  # pixels of a letter of a name, and of a line's label
@@ -307,10 +307,11 @@ class DrawnTypes(NamedTuple):
     labels: Mapping[str, str]
     symmetric: Collection[str]
 
-    def svg(self) -> str:
-        """Return a picture of the types on a ring, the most frequent first, with their edges."""
+    def html(self, title: str, tables: Iterable[Table]) -> str:
+        """Return a picture of the types on a ring, the most frequent first, with their edges, above tables."""
         names = {name: f"{self._label(name)} {self.nodes[name]:,}" for name in self._ordered()}
-        return ring(names, self._labelled_edges(), symmetric=map(self._label, self.symmetric))
+        picture = ring(names, self._labelled_edges(), symmetric=map(self._label, self.symmetric))
+        return types_html(title, [(table.header, table.rows) for table in tables], picture=picture)
 
     def view(self, title: str, tables: Sequence[Table]) -> Bundle:
         """Return an interactive picture of the types, above tables."""

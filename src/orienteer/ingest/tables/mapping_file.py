@@ -15,7 +15,7 @@ from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.assignment import ImportPlan, MappedTable, emptied
 from orienteer.ingest.tables.kinds import headless, tables_of
 from orienteer.ingest.tables.mapping import IGNORED, ColumnLink, FileMapping
-from orienteer.ingest.tables.plan import in_encoding
+from orienteer.ingest.tables.plan import Table, in_encoding
 from orienteer.ingest.tables.spec import check_columns
 
 HEAD = """\
@@ -87,11 +87,7 @@ def plan_of(mappings: Sequence[FileMapping], sources: Sequence[Path], path: Path
         table = by_file.get(mapping.file)
         if table is None:
             raise BadInput(f"{path} names {mapping.file}, which is none of the tables: {', '.join(by_file) or 'none'}")
-        if mapping.encoding:
-            table = in_encoding(table, mapping.encoding)
-        numbers = {f"column_{place}" for place in range(1, len(table.columns) + 1)}
-        if set(mapping.columns) <= numbers and not all(map(table.has, mapping.columns)):
-            table = headless(table)  # its columns are named by their places
+        table = table_by(table, mapping)
         if mapping.text_from and mapping.is_of_edges:
             raise BadInput(f"{path}, {mapping.file}: text_from is for nodes, and its rows are edges: leave it out")
         check_columns(table, [*mapping.columns, *mapping.text_from])
@@ -107,6 +103,15 @@ def plan_of(mappings: Sequence[FileMapping], sources: Sequence[Path], path: Path
             f"nodes of the type {link.node_type} has the column {absent}"
         )
     return emptied(plan_by(mapped, ignored))
+
+
+def table_by(table: Table, mapping: FileMapping) -> Table:
+    """Return a table in the letters of its mapping, without a header if the mapping names columns by their places."""
+    if mapping.encoding:
+        table = in_encoding(table, mapping.encoding)
+    numbers = {f"column_{place}" for place in range(1, len(table.columns) + 1)}
+    is_numbered = set(mapping.columns) <= numbers and not all(map(table.has, mapping.columns))
+    return headless(table) if is_numbered else table
 
 
 def plan_by(mapped: Sequence[MappedTable], ignored: Sequence[Ignored]) -> ImportPlan:

@@ -19,7 +19,7 @@ from orienteer.records import Direction, Ranked
 from orienteer.retrieval.graph_text import arrow, ends_of
 from orienteer.retriever import Retriever
 from orienteer.serve.cli import answering
-from orienteer.serve.cli.answering import print_outcome, retries_shown, show_event
+from orienteer.serve.cli.answering import hear, print_outcome, retries_shown, show_event
 from orienteer.serve.cli.arguments import file_trouble
 from orienteer.serve.cli.output import Output
 from orienteer.serve.door import Turn, understood_alone
@@ -221,7 +221,6 @@ class Chat:
         events: SimpleQueue[Event | None] = SimpleQueue()
         steps: list[Event] = []
         retriever, screen, words = self._retriever, self.screen, SentWords()
-        has_agents = retriever.method.needs_model
         with retries_shown(screen), screen.status("looking") as status:
             running = retriever.start(
                 question, k, listen=events.put, node_types=self.node_types, hears_parts=screen.has_terminal
@@ -229,18 +228,15 @@ class Chat:
             running.future.add_done_callback(lambda _: events.put(None))
             try:
                 while (event := events.get()) is not None:
+                    if event.kind == "answer_part":
+                        status.stop()
+                    hear(screen, event, words, has_agents=retriever.method.needs_model)
                     if event.kind in ("step", "observation", "note"):
                         steps.append(event)
-                        if screen.verbosity or has_agents or event.kind == "note":
-                            show_event(screen, event, has_agents=has_agents, is_whole=bool(screen.verbosity))
                         status.update("looking")
                     elif event.kind == "hit" and retriever.model is not None and not words:
                         # The model reads the hits now.
                         status.update("writing the answer")
-                    elif event.kind == "answer_part":
-                        status.stop()
-                        words.add(event.text)
-                        screen.words(event.text)
             except KeyboardInterrupt:
                 running.close()
                 self._stopped.append(running)

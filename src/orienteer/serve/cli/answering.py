@@ -100,6 +100,15 @@ def print_outcome(
         raise error
 
 
+def hear(out: Output, event: Event, words: SentWords, *, has_agents: bool) -> None:
+    """Show a step of a question while it runs, as much as the person wants, and words of its answer, noting these."""
+    if event.kind == "answer_part":
+        words.add(event.text)
+        out.words(event.text)
+    elif out.verbosity or has_agents or event.kind == "note":
+        show_event(out, event, has_agents=has_agents, is_whole=bool(out.verbosity))
+
+
 def show_event(out: Output, event: Event, *, has_agents: bool, is_whole: bool) -> None:
     """Show a step as notes: a call with its observation, or the model's words; long texts only if `is_whole`."""
     from orienteer.llm.spoken import after_thinking
@@ -192,7 +201,7 @@ def result_rows(
 def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool = True) -> None:
     """Print the reading line, the answer unless `has_answer` is False, and the hits, complete matches first."""
     reading, refusal = result.reading, result.refusal
-    if (read := records.read_as(result)) is not None:
+    if read := "\n".join(result.read_as):
         out.print(read, "cyan" if reading is not None and reading.text is not None else "yellow")
     if result.answer_kind == "quotation":
         out.print(f"“{result.answer}”", "bold")

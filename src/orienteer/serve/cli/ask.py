@@ -13,7 +13,7 @@ import typer
 from orienteer.errors import Error, UsageError
 from orienteer.files import cache_folder, make_cache_folder
 from orienteer.serve.cli import answering, arguments, background
-from orienteer.serve.cli.answering import print_outcome, retries_shown, show_event
+from orienteer.serve.cli.answering import hear, print_outcome, retries_shown
 from orienteer.serve.cli.output import Output, Tabular
 from orienteer.serve.views.records import MOST_NEAREST, SentWords
 
@@ -204,10 +204,8 @@ def demo(out: Output) -> None:
             print_outcome(out, graph, result)
             if not out.as_json:
                 out.print()
-    if out.as_json:
-        out.json([result.model_dump(mode="json", exclude={"trajectories"}) for result in results])
-    else:
-        out.print(f"Ask it yourself: orienteer ask {graph.path} 'Who designed Python?'")
+    dumped = [result.model_dump(mode="json", exclude={"trajectories"}) for result in results]
+    out.show(dumped, f"Ask it yourself: orienteer ask {graph.path} 'Who designed Python?'")
     if not configured.model:
         out.note("With a model, agents search too: orienteer ask DIR QUESTION --method ark --model NAME --base-url URL")
 
@@ -278,11 +276,7 @@ def _listen(
     with retries_shown(out), start() as events:
         try:
             for event in events:
-                if out.verbosity or retriever.method.needs_model or event.kind == "note":
-                    show_event(out, event, has_agents=retriever.method.needs_model, is_whole=bool(out.verbosity))
-                if event.kind == "answer_part":
-                    words.add(event.text)
-                    out.words(event.text)
+                hear(out, event, words, has_agents=retriever.method.needs_model)
                 if isinstance(event, DoneEvent):
                     result = event.result
         except KeyboardInterrupt:

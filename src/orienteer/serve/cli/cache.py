@@ -71,12 +71,10 @@ def clear(
         with file_trouble("remove it by hand"):
             remove_cached(path)
     rest = {kind: sum(sizes[kind].values()) for kind in _KINDS if kind not in kinds and sizes[kind]}
-    if out.as_json:
-        out.json({"path": str(folder), "removed": len(removed), "bytes": sum(removed.values()), "kept": rest})
-        return
+    facts = {"path": str(folder), "removed": len(removed), "bytes": sum(removed.values()), "kept": rest}
     summary = _summary({kind: sizes[kind] for kind in kinds})
-    out.print(f"removed {summary}, {counted(sum(removed.values()), 'byte')}")
-    for kind, size in rest.items():
+    out.show(facts, f"removed {summary}, {counted(sum(removed.values()), 'byte')}")
+    for kind, size in rest.items() if not out.as_json else ():
         out.note(f"kept: {kind}, {counted(size, 'byte')}; --{kind} removes them")
 
 
@@ -85,10 +83,8 @@ def stop(out: Output) -> None:
     folder = settings().cache
     with file_trouble("end it by hand"):
         is_stopped = os.name == "posix" and VectorsProcess(folder, folder / "locks").stop()
-    if out.as_json:
-        out.json({"path": str(folder), "stopped": is_stopped})
-    else:
-        out.print("stopped" if is_stopped else "no vectors are being made")
+    facts = {"path": str(folder), "stopped": is_stopped}
+    out.show(facts, "stopped" if is_stopped else "no vectors are being made")
 
 
 def _graphs_of(source: Path, cache: Path, graphs: Collection[Path]) -> list[Path]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from orienteer.records import JsonValue
     from orienteer.serve.views.records import View
 
+_FIELDS = ("field", "value")
 SearchMode = Annotated[
     str,
     typer.Option(
@@ -28,9 +29,9 @@ SearchMode = Annotated[
 ]
 
 
-def _show(out: Output, page: View, printed: Callable[[], None], rows: Callable[[], Rows]) -> None:
-    """Print a record as JSON, as `rows`, or by `printed`; then its notes."""
-    out.show(page.printed(), printed, rows)
+def _show(out: Output, page: View, printed: Callable[[], None], rows: Callable[[], Rows] | None = None) -> None:
+    """Print a record as JSON, as `rows`, by default its fields, or by `printed`; then its notes."""
+    out.show(page.printed(), printed, rows or (lambda: (_FIELDS, list(page.printed().items()))))
     out.notes(getattr(page, "notes", ()))
 
 
@@ -58,7 +59,7 @@ def info(out: Tabular, directory: Directory) -> None:
         for line in lines:
             out.print(line)
 
-    _show(out, facts, printed, lambda: (("field", "value"), list(facts.printed().items())))
+    _show(out, facts, printed)
 
 
 def schema(out: Tabular, directory: Directory) -> None:
@@ -180,13 +181,33 @@ def paths(
     return int(not page.paths and k > 0)
 
 
-def show(out: Tabular, directory: Directory, node: NodeName) -> None:
+def show(
+    out: Tabular,
+    directory: Directory,
+    node: NodeName,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Print the rows of the tables that it was imported from.")
+    ] = False,
+) -> int:
     """Print one node in full."""
     from orienteer.serve.views import pages
 
-    page = pages.node(open_graph(directory, out), node)
-    fields = ("field", "value")
-    _show(out, page, lambda: answering.print_node(out, page), lambda: (fields, list(page.printed().items())))
+    graph = open_graph(directory, out)
+    if not rows:
+        page = pages.node(graph, node)
+        _show(out, page, lambda: answering.print_node(out, page))
+        return 0
+    found = pages.file_rows(graph, node)
+    cells = [(row.file, row.line, *cell) for row in found.rows for cell in row.cells.items()]
+
+    def printed() -> None:
+        for row in found.rows:
+            out.print(f"{row.file}, line {row.line:,}", "cyan")
+            out.table(list(row.cells.items()))
+
+    out.show([row.model_dump() for row in found.rows], printed, lambda: (("file", "line", *_FIELDS), cells))
+    out.notes(found.notes)
+    return int(not found.rows)
 
 
 def cypher(

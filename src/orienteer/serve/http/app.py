@@ -36,7 +36,7 @@ from orienteer.serve.http.description import PROBLEMS, description_of, docs_page
 from orienteer.serve.http.guard import ASKED, Guard, Problem, Rules, accepts_gzip, problem_of
 from orienteer.serve.http.look_ups import LOOK_UPS, choice_routes, graph_routes, look_up_routes, served_view, takes
 from orienteer.serve.http.site import CONTENT_TYPE, Site
-from orienteer.serve.mcp.tools import CYPHER, AskArguments, Reply
+from orienteer.serve.mcp.tools import CYPHER, ROWS, Reply
 from orienteer.serve.views.outside import for_outside
 from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, SentWords
 from orienteer.version import __version__
@@ -190,7 +190,7 @@ def _handle_errors(app: FastAPI, site: Site) -> None:
 
 
 # Tools that do the same as large look-ups.
-_LARGE = {look_up.path.removeprefix("/") for look_up in LOOK_UPS if look_up.is_large}
+_LARGE = {ROWS, *(look_up.path.removeprefix("/") for look_up in LOOK_UPS if look_up.is_large)}
 
 
 def mcp_face(site: Site) -> HttpFace:
@@ -199,8 +199,8 @@ def mcp_face(site: Site) -> HttpFace:
     from orienteer.serve.mcp.http import http_face
     from orienteer.serve.mcp.server import server
 
-    async def events_of(generation: Generation, asked: AskArguments) -> AsyncGenerator[Event, None]:
-        body = bodies.shaped(bodies.AskBody, {**asked._asdict(), "method": AUTO})
+    async def events_of(generation: Generation, asked: Mapping[str, Any]) -> AsyncGenerator[Event, None]:
+        body = bodies.shaped(bodies.AskBody, {**asked, "method": AUTO})
         question = questions.Question(site, await site.slots.take())
         try:
             await question.start(generation, body)
@@ -274,9 +274,7 @@ def openai_routes(site: Site) -> APIRouter:
         if (chore := bodies.chore_reply(body, is_marked=bodies.CHORE_HEADER in request.headers)) is not None:
             # Chores of a chat client, such as a title, are answered without a search: nothing is retrieved for them.
             if not body.stream:
-                message = {"role": "assistant", "content": chore, "refusal": None}
-                choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
-                return JSONResponse({**head.fields("chat.completion"), "choices": choices, "usage": _usage(Usage())})
+                return JSONResponse(_completion(head, chore, Usage()))
             chunks = [_chunk(head, {"role": "assistant", "content": chore}), _chunk(head, {}, finish="stop"), _END]
             return Response(b"".join(chunks), media_type="text/event-stream")
         bodies.check_can_be_met(body)
@@ -294,10 +292,8 @@ def openai_routes(site: Site) -> APIRouter:
             )
             return questions.EventReply(reply.chunks(running), running.question.close)
         result = for_outside(await running.result(request.receive), running.generation.paths)
-        message = {"role": "assistant", "content": completion_in_words(result, running.note), "refusal": None}
-        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
-        rest = {"choices": choices, "usage": _usage(result.usage), "orienteer": _as_json(result)}
-        return JSONResponse({**head.fields("chat.completion"), **rest})
+        words = completion_in_words(result, running.note)
+        return JSONResponse({**_completion(head, words, result.usage), "orienteer": _as_json(result)})
 
     return router
 
@@ -359,6 +355,12 @@ def openai_error(problem: Problem) -> Response:
 def _as_json(result: Result) -> dict[str, Any]:  # Any: JSON
     """Return the result for the key `orienteer`, which other clients ignore."""
     return result.model_dump(mode="json", exclude={"trajectories"})
+
+
+def _completion(head: _Head, words: str, usage: Usage) -> dict[str, Any]:  # Any: JSON
+    message = {"role": "assistant", "content": words, "refusal": None}
+    choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+    return {**head.fields("chat.completion"), "choices": choices, "usage": _usage(usage)}
 
 
 def _usage(usage: Usage) -> dict[str, int]:

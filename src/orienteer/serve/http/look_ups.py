@@ -18,7 +18,7 @@ from orienteer.display import clean
 from orienteer.errors import Refused, without_paths
 from orienteer.options import Options
 from orienteer.reading import Overview
-from orienteer.records import Record, Result
+from orienteer.records import FileRows, Record, Result
 from orienteer.retriever import overview as overview_of
 from orienteer.serve.graphs import Generation, ServedGraph
 from orienteer.serve.http import bodies
@@ -240,6 +240,11 @@ def graph_routes(site: Site) -> APIRouter:
     async def node(request: Request, node: NodeId, graph: GraphName = None) -> Response:
         """Return one node in full."""
         return await _read(site, request, graph, lambda generation: pages.node(generation.graph, node))
+
+    @router.get("/rows", response_model=FileRows)
+    async def rows(request: Request, node: NodeId, graph: GraphName = None) -> Response:
+        """Return the rows of the tables that a node was imported from, as they stand in their files."""
+        return await _read(site, request, graph, lambda one: pages.file_rows(one.graph, node), is_large=True)
 
     router.include_router(_document_routes(site))
     return router

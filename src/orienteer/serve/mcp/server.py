@@ -170,12 +170,11 @@ class _Handlers:
             note = generation.interim_note()
             return reply.noted(None if note is None else f"note: {note}")
 
-        return await self._run_in(tool.name, read)
+        return await self._run_in(tools.ROWS if arguments.get(tools.ROWS) else tool.name, read)
 
     async def _ask(self, context: _Context, called: tools.Checked) -> types.CallToolResult:
         generation = await asyncio.to_thread(self._current, called.graph)
-        arguments: dict[str, Any] = called.arguments  # Any: they have been checked
-        asked = tools.AskArguments(**arguments)
+        asked: dict[str, Any] = {"k": tools.ASK_K, **called.arguments}  # Any: they have been checked
         steps = 0
 
         async def notify(line: str) -> None:
@@ -187,7 +186,7 @@ class _Handlers:
         result = await tools.result_of(self._events_of(generation, asked), notify=notify, paths=paths)
         shown = for_outside(result, paths)
         drawn = picture.content_of(shown) if client_supports_apps(context) else None
-        reply = await asyncio.to_thread(lambda: tools.reply_of(shown, generation.graph, asked.k))
+        reply = await asyncio.to_thread(lambda: tools.reply_of(shown, generation.graph, asked["k"]))
         return _reply(reply.noted(called.note), drawn)
 
     def _current(self, name: str) -> Generation:

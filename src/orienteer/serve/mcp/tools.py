@@ -17,7 +17,7 @@ from orienteer.display import clean, counted, cut
 from orienteer.errors import BadOption, without_paths
 from orienteer.llm.schema import read_arguments
 from orienteer.serve.door import LONGEST_QUERY, LONGEST_QUESTION, raise_failure
-from orienteer.serve.views.records import answers_of, lines_between, read_as
+from orienteer.serve.views.records import answers_of, lines_between
 from orienteer.text.sentences import one_line, single_spaced
 
 if TYPE_CHECKING:
@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from orienteer.graph.store import Graph
     from orienteer.records import JsonValue, Result
     from orienteer.serve.graphs import Generation
+    from orienteer.tools.session import Session
 
 ASK = "ask"
 CYPHER = "cypher"
+ROWS = "rows"
+"""The parameter that asks for the rows of files, which are read like a large look-up."""
 GRAPH = "graph"
 """The parameter that names the graph if several are served."""
 ASK_K = 10
@@ -152,7 +155,7 @@ _TABLE = (
     ),
     McpTool(
         name="neighbors",
-        description="List what is one edge away from a node, counted by edge type first. A query ranks them.",
+        description="List what is one edge away from a node, counted by edge type. A query ranks.",
         properties={
             "node": _NODE,
             "query": _TEXT,
@@ -186,8 +189,12 @@ _TABLE = (
     ),
     McpTool(
         name="node",
-        description="Read one node in full, its edges counted by type.",
-        properties={"node": _NODE, "offset": {**_OFFSET, "description": "Characters of the text to skip"}},
+        description="Read one node, its edges by type, or its file's `rows`.",
+        properties={
+            "node": _NODE,
+            "offset": {**_OFFSET, "description": "Characters to skip"},
+            ROWS: {"type": "boolean"},
+        },
         required=("node",),
         inner="read_node",
     ),
@@ -269,9 +276,28 @@ def look_up(tool: McpTool, graph: Graph, arguments: Mapping[str, JsonValue]) -> 
 
     with damage_told(graph.path, graph.generation):
         toolbox = open_stateless(graph, offers_cypher=tool.name == CYPHER)
-        seen = toolbox.call(tool.inner, {**tool.defaults, **arguments})
+        given = dict(arguments)
+        if given.pop(ROWS, False):
+            return _rows_of(graph, str(given["node"]), toolbox.session)
+        seen = toolbox.call(tool.inner, {**tool.defaults, **given})
         nodes = ({"id": node.id, "name": clean(node.name), "type": node.type} for node in map(graph.node, seen.nodes))
         return Reply(seen.text, {"nodes": list(nodes)})
+
+
+def _rows_of(graph: Graph, node: str, session: Session) -> Reply:
+    """Return the rows of files that a node was imported from, as many as a reply has room for."""
+    from orienteer.serve.views.pages import file_rows
+    from orienteer.tools.session import ReplyLines
+
+    # A session reads nodes as agents write them.
+    notes: list[str] = []
+    found = file_rows(graph, graph.arrays.ids[int(session.rows(node, notes)[0])])
+    reply = ReplyLines(session, [*notes, *(f"note: {note}" for note in found.notes)])
+    for row in found.rows:
+        reply.say_all(
+            [f"{row.file}, line {row.line:,}", *(f"  {name}: {one_line(text)}" for name, text in row.cells.items())]
+        )
+    return Reply(reply.text(), {"nodes": []})
 
 
 # The tool `ask`: a question with progress, stopped if the caller leaves, and its result as lines.
@@ -284,28 +310,15 @@ _QUOTATION = 1_200
 _MOST_GROUPS = 200
 
 
-class AskArguments(NamedTuple):
-    """The arguments of a call of `ask`."""
-
-    question: str
-    k: int = ASK_K
-    node_types: Sequence[str] = ()
-    reading: str | None = None
-    offset: int = 0
+EventsOf: TypeAlias = Callable[["Generation", Mapping[str, Any]], AsyncGenerator["Event", None]]  # Any: checked JSON
+"""Answers a question, given the arguments of a call of `ask`, and yields its events; closing it stops the question."""
 
 
-EventsOf: TypeAlias = Callable[["Generation", AskArguments], AsyncGenerator["Event", None]]
-"""Answers a question and yields its events; closing it stops the question."""
-
-
-async def own_events(generation: Generation, asked: AskArguments) -> AsyncGenerator[Event, None]:
+async def own_events(generation: Generation, asked: Mapping[str, Any]) -> AsyncGenerator[Event, None]:  # Any: as above
     """Yield the events of a question by the method of the settings. Raises as `Retriever.astream` does."""
     retriever = await asyncio.to_thread(generation.retriever)
     with generation.explained():
-        streamed = retriever.astream(
-            asked.question, asked.k, node_types=asked.node_types, reading=asked.reading, offset=asked.offset
-        )
-        async with aclosing(streamed) as events:
+        async with aclosing(retriever.astream(**asked)) as events:
             async for event in events:
                 yield generation.noted_event(event)
 
@@ -367,8 +380,8 @@ def _text_of(result: Result, graph: Graph, k: int) -> str:
     from orienteer.tools.toolbox import open_stateless
 
     reply = ReplyLines(open_stateless(graph).session)
-    lines = [line for line in (read_as(result), _answer(result, reply.room // 2)) if line]
-    reply.say_all("\n".join([*lines, *_notes(result)]).splitlines())
+    lines = [*result.read_as, _answer(result, reply.room // 2), *_notes(result)]
+    reply.say_all("\n".join(filter(None, lines)).splitlines())
     if not result.hits:
         nothing = "Nothing was found. Try other words, or fewer filters."
         reply.say(f"None from {result.offset} on." if result.offset else nothing)

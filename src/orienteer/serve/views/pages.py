@@ -7,6 +7,7 @@ An option that is empty or None counts as not given. All raise the errors of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from itertools import islice
 from pathlib import Path
 from shlex import quote
@@ -17,11 +18,10 @@ from orienteer.records import WalkedEdge
 from orienteer.serve.views import records
 
 if TYPE_CHECKING:
-    from orienteer.graph.listing import ListedGroup
     from orienteer.graph.store import Graph
     from orienteer.index.arrays import Rows
     from orienteer.index.searchers import Mode
-    from orienteer.records import Edge, Kind, Ranked, Result
+    from orienteer.records import Edge, FileRows, Kind, Ranked, Result
     from orienteer.retrieval.graph_text import Presentation
     from orienteer.retriever import Retriever
 
@@ -103,20 +103,8 @@ def search(
 
 def list_nodes(graph: Graph, **options: Any) -> records.Listing | records.Grouping:  # Any: the options of `Graph.list`
     """Return a page of the nodes that pass some filters; with `group_by`, of the values of a field with counts."""
-    page = graph.list(**_given(options))
-    if options.get("group_by") is not None:
-        return records.Grouping(
-            total=page.total,
-            groups=_groups(page.groups),
-            offset=page.offset,
-            distinct=page.distinct,
-            missing=page.missing,
-        )
-    hits = (
-        records.ListedNode(id=node.id, type=node.type, name=node.name, properties=dict(node.properties))
-        for node in page.hits
-    )
-    return records.Listing(total=page.total, offset=page.offset, hits=tuple(hits), missing=page.missing)
+    kind = records.Listing if options.get("group_by") is None else records.Grouping
+    return kind.model_validate(graph.list(**_given(options)), from_attributes=True)
 
 
 # ------------------------------------------------------------------------------------------------------------- walks
@@ -173,10 +161,7 @@ def paths(graph: Graph, a: str, b: str, *, max_length: int = 4, k: int = 10) -> 
     shortest = graph.paths(ends[0].id, ends[1].id, max_length, k=k)
     arrays = graph.arrays
     return records.PathsPage(
-        paths=tuple(
-            records.PathView(length=path.length, nodes=path.nodes, edges=tuple(map(_walked, path.edges)))
-            for path in shortest
-        ),
+        paths=tuple(records.PathView.model_validate(path, from_attributes=True) for path in shortest),
         names={node: arrays.names[arrays.row(node)] for path in shortest for node in path.nodes},
         notes=tuple(note for end in ends for note in end.notes),
     )
@@ -215,17 +200,23 @@ def node(graph: Graph, node: str) -> records.NodePage:
     row = arrays.row(full.id)
     counts = arrays.counts(arrays.adjacency.entries(np.array([row], np.int32)))
     return records.NodePage(
-        id=full.id,
-        type=full.type,
-        name=full.name,
-        aliases=full.aliases,
-        text=full.text,
-        properties=dict(full.properties),
+        **{field.name: getattr(full, field.name) for field in fields(full)},
         degree=int(arrays.adjacency.degree(np.array([row], np.int32))[0]),
         counts=_counts(counts),
         source=source_of(graph, row),
         notes=named.notes,
     )
+
+
+def file_rows(graph: Graph, node: str) -> FileRows:
+    """Return the rows of files that a node was imported from, the files named as in `info`."""
+    from orienteer.ingest.file_rows import file_rows
+    from orienteer.ingest.provenance import sources_of
+
+    named = node_named(graph, node)
+    found, roots = file_rows(graph, named.id), sources_of(graph.arrays.manifest)
+    rows = [row.model_copy(update={"file": relative_paths(row.file, roots)}) for row in found.rows]
+    return found.model_copy(update={"rows": tuple(rows), "notes": (*named.notes, *found.notes)})
 
 
 def schema(graph: Graph) -> records.SchemaView:
@@ -267,10 +258,7 @@ def info(graph: Graph) -> records.GraphInfo:
         node_types=manifest.node_types,
         edge_types=manifest.edge_types,
         partial=manifest.partial,
-        not_read=tuple(
-            records.NotRead(reason=group.reason, number=group.number, files=tuple(group.files))
-            for group in skipped_groups(manifest)
-        ),
+        not_read=tuple(records.NotRead(**group._asdict()) for group in skipped_groups(manifest)),
         dropped=tuple(
             records.DroppedRows(**rows, meaning=MEANING.get(rows["reason"], ""))
             for rows in provenance.get("dropped") or ()
@@ -375,7 +363,3 @@ def _edges_between(graph: Graph, rows: Rows) -> Iterator[WalkedEdge]:
     places = zip(entries.owner[is_inside], entries.kind[is_inside] >> 1, entries.neighbor[is_inside], strict=True)
     for source, edge_type, target in dict.fromkeys((int(a), int(kind), int(b)) for a, kind, b in places):
         yield WalkedEdge(source=arrays.ids[source], type=arrays.types.edges[edge_type], target=arrays.ids[target])
-
-
-def _groups(groups: Iterable[ListedGroup]) -> tuple[records.Group, ...]:
-    return tuple(records.Group(value=group.value, count=group.count) for group in groups)

@@ -353,17 +353,6 @@ MOST_NEAREST = 3
 """How many hits a person sees that do not meet all of a question: none of them is an answer."""
 
 
-def read_as(result: Result) -> str | None:
-    """Return the reading line of a result, or why it has no exact answer and what has; None for methods without."""
-    reading, refusal = result.reading, result.refusal
-    if reading is not None and reading.text is not None:
-        return f"read as: {reading.text}"
-    if refusal is not None:
-        why = f"no exact answer: {refusal.text}" if reading is not None else refusal.text
-        return "\n".join([why, *(f"you could ask: {question}" for question in refusal.questions)])
-    return None
-
-
 def answers_of(result: Result, *, larger_k: str, most_k: int | None = None) -> list[str]:
     """Return the answer, its sentence if that adds to the reading line, and the size of a large set.
 
