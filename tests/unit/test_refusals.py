@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from orienteer import Graph, Retriever
+from orienteer import Edge, Graph, Node, Retriever
 from orienteer.ingest import demo_records
 from orienteer.serve import main
 from orienteer.settings import Settings
@@ -53,6 +53,25 @@ def test_a_name_that_is_no_name_here_is_in_no_question_that_is_offered(ask):
     # "Niklaus" alone would be another person.
     offered = ask("Which languages did Niklaus Holm design?").refusal.questions
     assert not any("Niklaus" in question for question in offered)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_there"),
+    [
+        *((name, True) for name in ("Bronze", "Feather", "Gale", "Quarry", "Lantern", "Winter", "Ünder")),
+        *((name, False) for name in ("Bron", "Feathers", "Zebra", "Smithwinter")),
+    ],
+)
+def test_what_a_text_or_a_value_says_is_not_said_to_be_nowhere(tmp_path, name, is_there):
+    """One word each of a name's part, an alias, a text, a value, and of an edge's text and value."""
+    nodes = [
+        Node("a", "tool", "Old Bronze Anvil", "Light as a feather, wünder, ünder.", aliases=("The Gale",)),
+        Node("b", "smith", "Smith", properties={"note": "works in the quarry"}),
+    ]
+    edges = [Edge("b", "owns", "a", text="Seen by lantern", properties={"since": "one winter"})]
+    ask = Retriever(Graph.from_records(nodes, edges, path=tmp_path / "smiths"), "anchor", settings=Settings()).ask
+    refusal = ask(f'Which tools are owned by "{name}"?').refusal
+    assert ("not in this graph" in refusal.text) is not is_there
 
 
 TABLES = {

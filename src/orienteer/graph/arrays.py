@@ -384,6 +384,13 @@ class GraphArrays:
         """Return whether any edge has a text, a weight or properties."""
         return self.edge_extras is not None
 
+    def says(self, text: str) -> bool:
+        """Return whether a text or a value of a node or an edge contains a text, as written or in small letters."""
+        places = [self.names, self._aliases, self.texts, self.properties]
+        places += [self.edge_extras] if self.edge_extras is not None else []
+        spellings = {text, text.casefold(), text.capitalize(), text.title()}
+        return any(place.says(spelling) for place in places for spelling in spellings)
+
     def extras(self, at: int) -> dict[str, Any]:
         """Return the text, weight and properties that the edge at a place of the adjacency arrays has."""
         number = self.adjacency.extra(at)
