@@ -74,6 +74,22 @@ def test_what_a_text_or_a_value_says_is_not_said_to_be_nowhere(tmp_path, name, i
     assert ("not in this graph" in refusal.text) is not is_there
 
 
+@pytest.mark.parametrize("top", ["top 2", "List the top 3", "What are the top 2"])
+@pytest.mark.parametrize("done", ["directed", "written"])
+@pytest.mark.parametrize("clause", ["people who acted in them", "someone who also acted in them"])
+def test_a_clause_about_others_is_no_measure_of_the_top(tmp_path, top, done, clause):
+    """The most of the actors are in the film whose director is none of them."""
+    films = [Node(name, "film", name) for name in ("Heat", "Ran", "Unforgiven")]
+    people = [Node(name, "person", name) for name in ("Ada", "Bo", "Cy", "Di")]
+    acted = [("Ada", "Heat"), ("Bo", "Heat"), ("Cy", "Heat"), ("Di", "Ran"), ("Di", "Unforgiven")]
+    made = [("Di", "Heat"), ("Ada", "Ran"), ("Di", "Unforgiven")]
+    edges = [Edge(one, "acted_in", film) for one, film in acted]
+    edges += [Edge(one, kind, film) for one, film in made for kind in ("directed", "wrote")]
+    ask = Retriever(Graph.from_records([*films, *people], edges, path=tmp_path / "films"), "anchor").ask
+    result = ask(f"{top} films {done} by {clause}")
+    assert result.is_unread, result.reading.text
+
+
 TABLES = {
     "breweries.csv": "id,brewery,founded\n1,Duvel,1871\n2,Bosteels,1791\n3,Alvinne,1904\n4,Dupont,1950\n",
     "beers.csv": "nr,beer,brewery_id,price\n11,Tripel,1,2.5\n12,Kwak,2,3.5\n13,Pale,9,ca. 4\n14,Blond,1,2\n15,Go,3,\n",
