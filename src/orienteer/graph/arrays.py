@@ -385,11 +385,11 @@ class GraphArrays:
         return self.edge_extras is not None
 
     def says(self, text: str) -> bool:
-        """Return whether a text or a value of a node or an edge contains a text, as written or in small letters."""
-        places = [self.names, self._aliases, self.texts, self.properties]
-        places += [self.edge_extras] if self.edge_extras is not None else []
-        spellings = {text, text.casefold(), text.capitalize(), text.title()}
-        return any(place.says(spelling) for place in places for spelling in spellings)
+        """Return whether names and texts have all words of a text, or a value of a node or an edge contains it."""
+        if all(map(self.text_index.posting, self.tokenizer.terms(text))):
+            return True
+        values = [self.properties, *([self.edge_extras] if self.edge_extras is not None else [])]
+        return any(of.says(spelling) for of in values for spelling in {text, text.casefold(), text.capitalize()})
 
     def extras(self, at: int) -> dict[str, Any]:
         """Return the text, weight and properties that the edge at a place of the adjacency arrays has."""

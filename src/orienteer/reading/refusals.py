@@ -59,7 +59,7 @@ def refusal_of(context: Context) -> Refusal:
         said = [name for name in names if arrays.says(name)]
         absent = [name for name in names if name not in said]
         told = [f"not in this graph: {_quoted(absent)}"] * bool(absent)
-        told += [f"nothing is called {_quoted(said)}, though a text or a value says it"] * bool(said)
+        told += [f"nothing is called {_quoted(said)}, though texts or values say it"] * bool(said)
         text = "; ".join(told) + (f" (near: {', '.join(near)})" if near else "")
         return Refusal(kind="unknown_name", words=(*names, *words), near=near, text=text)
     if complaint is not None:
