@@ -388,8 +388,9 @@ class GraphArrays:
         """Return whether names and texts have all words of a text, or a value of a node or an edge contains it."""
         if all(map(self.text_index.posting, self.tokenizer.terms(text))):
             return True
-        values = [self.properties, *([self.edge_extras] if self.edge_extras is not None else [])]
-        return any(of.says(spelling) for of in values for spelling in {text, text.casefold(), text.capitalize()})
+        extras = self.edge_extras
+        spellings = {text, text.casefold(), text.capitalize()}
+        return any(self.properties.says(way) or (extras is not None and extras.says(way)) for way in spellings)
 
     def extras(self, at: int) -> dict[str, Any]:
         """Return the text, weight and properties that the edge at a place of the adjacency arrays has."""
