@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from orienteer import Graph, Retriever
+from orienteer import Edge, Graph, Node, Retriever
 from orienteer.ingest import demo_records
 from orienteer.serve import main
 from orienteer.settings import Settings
@@ -53,6 +53,41 @@ def test_a_name_that_is_no_name_here_is_in_no_question_that_is_offered(ask):
     # "Niklaus" alone would be another person.
     offered = ask("Which languages did Niklaus Holm design?").refusal.questions
     assert not any("Niklaus" in question for question in offered)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_there"),
+    [
+        *((name, True) for name in ("Bronze", "Feather", "Gale", "Quarry", "Lantern", "Winter", "Ünder")),
+        *((name, False) for name in ("Bron", "Zebra", "Quarrymen", "Smithwinter")),
+    ],
+)
+def test_what_a_text_or_a_value_says_is_not_said_to_be_nowhere(tmp_path, name, is_there):
+    """One word each of a name's part, an alias, a text, a value, and of an edge's text and value."""
+    nodes = [
+        Node("a", "tool", "Old Bronze Anvil", "Light as a feather, wünder, ünder.", aliases=("The Gale",)),
+        Node("b", "smith", "Smith", properties={"note": "works in the quarry"}),
+    ]
+    edges = [Edge("b", "owns", "a", text="Seen by lantern", properties={"since": "one winter"})]
+    ask = Retriever(Graph.from_records(nodes, edges, path=tmp_path / "smiths"), "anchor", settings=Settings()).ask
+    refusal = ask(f'Which tools are owned by "{name}"?').refusal
+    assert ("not in this graph" in refusal.text) is not is_there
+
+
+@pytest.mark.parametrize("top", ["top 2", "List the top 3", "What are the top 2"])
+@pytest.mark.parametrize("done", ["directed", "written"])
+@pytest.mark.parametrize("clause", ["people who acted in them", "someone who also acted in them"])
+def test_a_clause_about_others_is_no_measure_of_the_top(tmp_path, top, done, clause):
+    """The most of the actors are in the film whose director is none of them."""
+    films = [Node(name, "film", name) for name in ("Heat", "Ran", "Unforgiven")]
+    people = [Node(name, "person", name) for name in ("Ada", "Bo", "Cy", "Di")]
+    acted = [("Ada", "Heat"), ("Bo", "Heat"), ("Cy", "Heat"), ("Di", "Ran"), ("Di", "Unforgiven")]
+    made = [("Di", "Heat"), ("Ada", "Ran"), ("Di", "Unforgiven")]
+    edges = [Edge(one, "acted_in", film) for one, film in acted]
+    edges += [Edge(one, kind, film) for one, film in made for kind in ("directed", "wrote")]
+    ask = Retriever(Graph.from_records([*films, *people], edges, path=tmp_path / "films"), "anchor").ask
+    result = ask(f"{top} films {done} by {clause}")
+    assert result.is_unread, result.reading.text
 
 
 TABLES = {

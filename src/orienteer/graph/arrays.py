@@ -384,6 +384,14 @@ class GraphArrays:
         """Return whether any edge has a text, a weight or properties."""
         return self.edge_extras is not None
 
+    def says(self, text: str) -> bool:
+        """Return whether names and texts have all words of a text, or a value of a node or an edge contains it."""
+        if all(map(self.text_index.posting, self.tokenizer.terms(text))):
+            return True
+        extras = self.edge_extras
+        spellings = {text, text.casefold(), text.capitalize()}
+        return any(self.properties.says(way) or (extras is not None and extras.says(way)) for way in spellings)
+
     def extras(self, at: int) -> dict[str, Any]:
         """Return the text, weight and properties that the edge at a place of the adjacency arrays has."""
         number = self.adjacency.extra(at)

@@ -151,6 +151,8 @@ def by(context: Context, place: int, top: _Top, nodes: NodeSet) -> int | None:
     last = context.end_of(place, "ranked by") or (place if is_bare else None)
     if top.is_early and context.at(place) in ("in", "for"):
         return None  # the first three "in X" are those that are there
+    if last == place and context.at(place) in WORDS["relative"]:
+        return None  # the top 5 movies by people "who acted in them" are not the most acted in
     return last if (top.is_top or top.is_counted) and nodes.best is None else None
 
 

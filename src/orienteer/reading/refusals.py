@@ -56,7 +56,11 @@ def refusal_of(context: Context) -> Refusal:
     if names:
         arrays = context.lexicon.graph.arrays
         near = tuple(dict.fromkeys(near for name in names for near in arrays.near_names(name, most=_NEAR)))
-        text = f"not in this graph: {_quoted(names)}" + (f" (near: {', '.join(near)})" if near else "")
+        said = [name for name in names if arrays.says(name)]
+        absent = [name for name in names if name not in said]
+        told = [f"not in this graph: {_quoted(absent)}"] * bool(absent)
+        told += [f"nothing is called {_quoted(said)}, though texts or values say it"] * bool(said)
+        text = "; ".join(told) + (f" (near: {', '.join(near)})" if near else "")
         return Refusal(kind="unknown_name", words=(*names, *words), near=near, text=text)
     if complaint is not None:
         left = tuple(word for word in words if word.casefold() not in ENGLISH.most)
