@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -226,7 +227,7 @@ class NamedNodes:
     def __init__(self, find: Callable[[Any], tuple[Sequence[str], Sequence[str]]]) -> None:
         """Take what returns the ids of the nodes that a value names, and its parts that name none, and why."""
         self._find = find
-        self._known: dict[str | int, int] = {}
+        self._known: dict[str | int | None, int] = {}
         self._begins = array("q")
         self.ids: list[str] = []
         """The nodes of all values, one after another."""
@@ -238,20 +239,16 @@ class NamedNodes:
         if isinstance(values, CodedColumn):
             used, codes = np.unique(values.codes, return_inverse=True)
             return self.places([values.values[code] for code in used.tolist()])[codes]
-        if is_text(values):
-            found = list(map(self._known.get, values))
-        else:
-            found = [self._known.get(value) if value.__class__ in (str, int) else None for value in values]
-        if None in found:
-            found = [self._place(value) if place is None else place for value, place in zip(values, found, strict=True)]
-        return np.array(found, np.int64)
+        if is_text(values) or set(map(type, values)) <= {int, str, NoneType}:
+            for value in dict.fromkeys(values):
+                if value not in self._known:
+                    self._known[value] = self._placed(value)
+            return np.array(list(map(self._known.__getitem__, values)), np.int64)
+        return np.array(list(map(self._placed, values)), np.int64)
 
-    def _place(self, value: Any) -> int:
-        if value.__class__ in (str, int) and value in self._known:
-            return self._known[value]
+    def _placed(self, value: Any) -> int:
+        """Look a value up, and return its place."""
         place = len(self._begins)
-        if value.__class__ in (str, int):
-            self._known[value] = place
         self._begins.append(len(self.ids))
         nodes, missing = self._find(value)
         self.ids += nodes
