@@ -134,7 +134,7 @@ class TableReader:
             if link.end:
                 continue
             # All nodes are there before the first edge is, for edges number the nodes.
-            named = NamedNodes(partial(self._nodes_of, link=link, builder=builder))
+            named = self._named(link, builder)
             batches[:] = [_of_other_rows(cells, own) for cells in batches] if own is not None else batches
             found = [named.places(cells.values) for cells in batches]
             for cells, (rows, ends) in zip(batches, map(named.edges, found), strict=True):
@@ -161,13 +161,16 @@ class TableReader:
             for text in named.missing[int(places[row])]:
                 self._tally.drop(UNRESOLVED, [RowPlace(file=file, line=lines[row], value=f"{column} {text}")])
 
+    def _named(self, link: ColumnLink, builder: GraphBuilder) -> NamedNodes:
+        """Return the nodes that the cells of a column name."""
+        keys = self._keys.get((link.node_type, link.key), {})
+        return NamedNodes(partial(self._nodes_of, link=link, builder=builder), {} if link.separator else keys)
+
     def _nodes_of(
         self, value: Any, *, link: ColumnLink, builder: GraphBuilder
     ) -> tuple[list[str], list[str]]:  # Any: whatever a file format can hold
         """Return the nodes that a value names, made if the link says so, and a reason for each part without a node."""
         nodes = self._keys.get((link.node_type, link.key), {})
-        if not link.separator and value.__class__ in (str, int) and (node := nodes.get(str(value).strip())):
-            return [node], []  # as nearly always
         parts = list(dict.fromkeys(parts_of(plain(value), link.separator)))
         if not link.key:
             for part in parts:
@@ -211,7 +214,7 @@ class TableReader:
             values = batch.columns.get(column, ("",) * len(batch))
             for row in (row for row, value in enumerate(values) if not identifier(value).strip()):
                 self._tally.drop("empty id", [RowPlace(file=mapping.file, line=batch.lines[row], value=column)])
-            named = NamedNodes(partial(self._nodes_of, link=link, builder=builder))
+            named = self._named(link, builder)
             places = named.places(values)
             self._tell_missing(named, places, batch.lines, mapping.file, column)
             rows, ends = named.edges(places)
@@ -224,11 +227,17 @@ class TableReader:
 class NamedNodes:
     """The nodes that the cells of a column name; each value is looked up once."""
 
-    def __init__(self, find: Callable[[Any], tuple[Sequence[str], Sequence[str]]]) -> None:
-        """Take what returns the ids of the nodes that a value names, and its parts that name none, and why."""
-        self._find = find
+    def __init__(
+        self, find: Callable[[Any], tuple[Sequence[str], Sequence[str]]], nodes: Mapping[str, str]
+    ) -> None:  # Any: whatever a file format can hold
+        """Take what returns the ids of the nodes that a value names, and its parts that name none, and why.
+
+        `nodes` has the node of each text that names just one.
+        """
+        self._find, self._nodes = find, nodes
         self._known: dict[str | int | None, int] = {}
-        self._begins = array("q")
+        self._ends = array("q", [0])
+        """Where among `ids` the nodes of each value end, after the place where the first begin."""
         self.ids: list[str] = []
         """The nodes of all values, one after another."""
         self.missing: dict[int, Sequence[str]] = {}
@@ -242,27 +251,27 @@ class NamedNodes:
         if is_text(values) or set(map(type, values)) <= {int, str, NoneType}:
             for value in dict.fromkeys(values):
                 if value not in self._known:
-                    self._known[value] = self._placed(value)
+                    node = self._nodes.get(str(value).strip()) if value is not None else None
+                    self._known[value] = self._placed([node], ()) if node else self._placed(*self._find(value))
             return np.array(list(map(self._known.__getitem__, values)), np.int64)
-        return np.array(list(map(self._placed, values)), np.int64)
+        return np.array([self._placed(*self._find(value)) for value in values], np.int64)
 
-    def _placed(self, value: Any) -> int:
-        """Look a value up, and return its place."""
-        place = len(self._begins)
-        self._begins.append(len(self.ids))
-        nodes, missing = self._find(value)
+    def _placed(self, nodes: Sequence[str], missing: Sequence[str]) -> int:
+        """Return the place of a value that names these nodes."""
+        place = len(self._ends) - 1
         self.ids += nodes
+        self._ends.append(len(self.ids))
         if missing:
             self.missing[place] = missing
         return place
 
     def edges(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the row and the place among `ids` of each node that cells name: two arrays (edges,)."""
-        begins = np.append(np.frombuffer(self._begins, np.int64), len(self.ids)) if self._begins else np.zeros(1, int)
-        counts = np.diff(begins)[places]
+        ends = np.frombuffer(self._ends, np.int64)
+        counts = ends[places + 1] - ends[places]
         rows = np.repeat(np.arange(len(places)), counts)
         within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return rows, begins[places][rows] + within
+        return rows, ends[places][rows] + within
 
 
 def _with_more(made: MadeNodes, keys: Sequence[Any], more: dict[str, list[_More]]) -> MadeNodes:
