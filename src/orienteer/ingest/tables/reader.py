@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -43,6 +43,17 @@ class _More(NamedTuple):
     line: int
 
 
+class _LedColumn(NamedTuple):
+    """A column of a table of nodes that names other nodes, and what its cells name."""
+
+    name: str
+    edge_type: str
+    file: str
+    batches: list[LinkCells]
+    named: NamedNodes
+    places: list[NDArray[np.int64]]
+
+
 class TableReader:
     """Reads mapped tables into a builder: the nodes first, then the edges that lead to them."""
 
@@ -77,8 +88,9 @@ class TableReader:
                 why = f"{key} {shown(value)}: no {node_type} has it"
                 for row in rows:
                     self._tally.drop(UNRESOLVED, [RowPlace(file=row.file, line=row.line, value=why)])
-        for mapped, maker in makers:
-            self._link(mapped.mapping, maker, builder)
+        # All nodes are there before the first edge is, for edges number the nodes.
+        for column in [each for mapped, maker in makers for each in self._led(mapped.mapping, maker, builder)]:
+            self._link(column, builder)
         for mapped in self._plan.edges:
             with memory_told(mapped.table.path):
                 self._read_edges(mapped, builder)
@@ -126,32 +138,35 @@ class TableReader:
                         )
         return f"Two different nodes have the id {node_id!r}: the second is at {mapped.table.file}, line {line}"
 
-    def _link(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> None:
-        """Add the edges of the columns of a table of nodes that name other nodes."""
+    def _led(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> Iterator[_LedColumn]:
+        """Look up what the columns of a table of nodes name, and make nodes where a link says so."""
         own = self._keys[mapping.same[1].node_type, mapping.same[1].key] if mapping.same else None
-        for column, batches in maker.links.items():
-            link = mapping.links[column]
-            if link.end:
-                continue
-            # All nodes are there before the first edge is, for edges number the nodes.
-            named = self._named(link, builder)
-            batches[:] = [_of_other_rows(cells, own) for cells in batches] if own is not None else batches
-            found = [named.places(cells.values) for cells in batches]
-            for cells, (rows, ends) in zip(batches, map(named.edges, found), strict=True):
-                numbers, ids = (cells.nodes, ()) if isinstance(cells.nodes, np.ndarray) else (None, cells.nodes)
-                batch = EdgeBatch(
-                    sources=[ids[row] for row in rows.tolist()] if numbers is None else (),
-                    types=CodedColumn([link.edge_type], np.zeros(len(rows), np.int8)),
-                    targets=CodedColumn(named.ids, ends),
-                    file=mapping.file,
-                    lines=cells.lines if len(rows) == len(cells.lines) else [cells.lines[row] for row in rows.tolist()],
-                    source_numbers=None if numbers is None else numbers[rows],
-                )
-                if len(rows):
-                    builder.add_edges(batch)
-            for cells, places in zip(batches, found, strict=True):
-                self._tell_missing(named, places, cells.lines, mapping.file, column)
-            batches.clear()
+        for name, batches in maker.links.items():
+            link = mapping.links[name]
+            if not link.end:
+                batches[:] = [_of_other_rows(cells, own) for cells in batches] if own is not None else batches
+                named = self._named(link, builder)
+                places = named.places([cells.values for cells in batches])
+                yield _LedColumn(name, link.edge_type, mapping.file, batches, named, places)
+
+    def _link(self, column: _LedColumn, builder: GraphBuilder) -> None:
+        """Add the edges of a column, and count the values that name no node."""
+        named, file = column.named, column.file
+        for cells, places in zip(column.batches, column.places, strict=True):
+            rows, ends = named.edges(places)
+            numbers, ids = (cells.nodes, ()) if isinstance(cells.nodes, np.ndarray) else (None, cells.nodes)
+            batch = EdgeBatch(
+                sources=[ids[row] for row in rows.tolist()] if numbers is None else (),
+                types=CodedColumn([column.edge_type], np.zeros(len(rows), np.int8)),
+                targets=CodedColumn(named.ids, ends),
+                file=file,
+                lines=cells.lines if len(rows) == len(cells.lines) else [cells.lines[row] for row in rows.tolist()],
+                source_numbers=None if numbers is None else numbers[rows],
+            )
+            if len(rows):
+                builder.add_edges(batch)
+            self._tell_missing(named, places, cells.lines, file, column.name)
+        column.batches.clear()
 
     def _tell_missing(
         self, named: NamedNodes, places: NDArray[np.int64], lines: Sequence[int], file: str, column: str
@@ -215,7 +230,7 @@ class TableReader:
             for row in (row for row, value in enumerate(values) if not identifier(value).strip()):
                 self._tally.drop("empty id", [RowPlace(file=mapping.file, line=batch.lines[row], value=column)])
             named = self._named(link, builder)
-            places = named.places(values)
+            (places,) = named.places([values])
             self._tell_missing(named, places, batch.lines, mapping.file, column)
             rows, ends = named.edges(places)
             if not np.array_equal(rows, np.arange(len(batch))):
@@ -235,7 +250,6 @@ class NamedNodes:
         `nodes` has the node of each text that names just one.
         """
         self._find, self._nodes = find, nodes
-        self._known: dict[str | int | None, int] = {}
         self._ends = array("q", [0])
         """Where among `ids` the nodes of each value end, after the place where the first begin."""
         self.ids: list[str] = []
@@ -243,17 +257,21 @@ class NamedNodes:
         self.missing: dict[int, Sequence[str]] = {}
         """By a value's place, the parts of it that name no node."""
 
-    def places(self, values: Sequence[Any]) -> NDArray[np.int64]:  # Any: whatever a file format can hold
-        """Return a place for each value, the same for equal ones: (values,)."""
+    def places(self, columns: Iterable[Sequence[Any]]) -> list[NDArray[np.int64]]:  # Any: whatever a file can hold
+        """Return a place for each value of some columns, the same for equal ones: each (values,)."""
+        known: dict[str | int | None, int] = {}
+        return [self._places(values, known) for values in columns]
+
+    def _places(self, values: Sequence[Any], known: dict[str | int | None, int]) -> NDArray[np.int64]:  # Any: as above
         if isinstance(values, CodedColumn):
             used, codes = np.unique(values.codes, return_inverse=True)
-            return self.places([values.values[code] for code in used.tolist()])[codes]
+            return self._places([values.values[code] for code in used.tolist()], known)[codes]
         if is_text(values) or set(map(type, values)) <= {int, str, NoneType}:
             for value in dict.fromkeys(values):
-                if value not in self._known:
+                if value not in known:
                     node = self._nodes.get(str(value).strip()) if value is not None else None
-                    self._known[value] = self._placed([node], ()) if node else self._placed(*self._find(value))
-            return np.array(list(map(self._known.__getitem__, values)), np.int64)
+                    known[value] = self._placed([node], ()) if node else self._placed(*self._find(value))
+            return np.array(list(map(known.__getitem__, values)), np.int64)
         return np.array([self._placed(*self._find(value)) for value in values], np.int64)
 
     def _placed(self, nodes: Sequence[str], missing: Sequence[str]) -> int:
