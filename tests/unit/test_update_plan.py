@@ -10,8 +10,8 @@ import pytest
 from lanes import seeds
 from orienteer.errors import BadOption, DuplicateNode, Error
 from orienteer.graph import Graph, read_pointer
-from orienteer.ingest import FileMapping, ImportOptions, import_graph, mappings_as_toml, update_graph
-from same_graphs import facts, files, order
+from orienteer.ingest import ImportOptions, import_graph, mappings_as_toml, update_graph
+from same_graphs import by_file, check_same, mappings
 
 EDITS = 25
 WORDS = ["Adler", "Möwe", "Holm", "Sund", "Kap", "Anker", "Linde", "Birke", "Falke", "Perle", "Stern", "Welle"]
@@ -194,27 +194,6 @@ class Folder(random.Random):
                     writer = csv.DictWriter(file, columns, restval="", extrasaction="ignore")
                     writer.writeheader()
                     writer.writerows(rows)
-
-
-def check_same(one, other):
-    """Check that two graphs hold the same, byte by byte unless an update by rows has types in another order."""
-    ours, theirs = Graph.open(one), Graph.open(other)
-    held = [{**facts(graph), "provenance": None} for graph in (ours, theirs)]
-    assert held[0] == held[1]
-    if order(ours) == order(theirs):
-        assert files(ours) == files(theirs)
-
-
-def mappings(path):
-    return [FileMapping.model_validate(each) for each in Graph.open(path).arrays.manifest.provenance["mapping"]]
-
-
-def by_file(source, graph, target):
-    """Import a folder by the plan of a graph, as a file."""
-    plan = source.parent / "plan.toml"
-    plan.write_text(mappings_as_toml(mappings(graph), [source]), encoding="utf-8")
-    import_graph([source], target, options=ImportOptions(force=True, mapping=plan))
-    return target
 
 
 def check_planned_anew(updated, plain):

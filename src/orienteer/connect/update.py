@@ -45,6 +45,7 @@ from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.columns import EDGE_RANKS, Columns, plainly
 from orienteer.ingest.tables.edges import Extra
 from orienteer.ingest.tables.mapping import FileMapping
+from orienteer.ingest.tables.mirror import end_keys
 from orienteer.ingest.update.difference import (
     MOST_EDGES,
     Difference,
@@ -57,7 +58,6 @@ from orienteer.ingest.update.difference import (
     count_rows,
     cuts_after,
     edge_changes,
-    end_keys,
     publish,
     resolved,
     touched_ends,

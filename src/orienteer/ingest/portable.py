@@ -73,29 +73,21 @@ class Dump:
         else:
             for batch in _batches(nodes, NODE_ROWS):
                 for row, line in zip(batch.rows(), batch.lines, strict=True):
-                    builder.add_node(_node(row, nodes, line))
+                    properties = row.pop("properties", None) or {}
+                    builder.add_node(_node(row, nodes, line, properties=properties))
             for batch in _batches(edges, EDGE_ROWS):
                 builder.add_edges(_edge_batch(batch, edges))
         return finished(self.meta, builder.edges)
 
     def _read_tables(self, nodes: Path, edges: Path, builder: GraphBuilder) -> None:
-        for rows, _ in self._rows(nodes, NODE_ROWS, FLAT_NODE_FIELDS[:3]):
-            for row in rows:
-                node_id, kind, name = (str(row.pop(field)) for field in FLAT_NODE_FIELDS[:3])
-                text, aliases = row.pop("text", ""), row.pop("aliases", ())
-                builder.add_node(Node(node_id, kind, name, str(text), tuple(map(str, aliases)), _properties(row)))
-        for rows, lines in self._rows(edges, EDGE_ROWS, FLAT_EDGE_FIELDS[:3]):
-            ends = {field: [str(row.pop(field)) for row in rows] for field in FLAT_EDGE_FIELDS[:3]}
-            extras = []
-            for row in rows:
-                extra: dict[str, JsonValue] = {field: row.pop(field) for field in FLAT_EDGE_FIELDS[3:] if field in row}
-                extras.append(extra | ({"properties": _properties(row)} if row else {}))
-            some = extras if any(extras) else None
-            builder.add_edges(EdgeBatch(ends["source"], ends["type"], ends["target"], some, str(edges), lines))
+        for rows, lines in self._rows(nodes, NODE_ROWS):
+            for row, line in zip(rows, lines, strict=True):
+                builder.add_node(_node(row, nodes, line))
+        for rows, lines in self._rows(edges, EDGE_ROWS):
+            ends = [_popped(row, ("source", "target"), edges, line) for row, line in zip(rows, lines, strict=True)]
+            builder.add_edges(_edges(ends, rows, edges, lines))
 
-    def _rows(
-        self, path: Path, rows: int, required: Sequence[str]
-    ) -> Iterator[tuple[list[dict[str, Any]], Sequence[int]]]:  # Any: JSON
+    def _rows(self, path: Path, rows: int) -> Iterator[tuple[list[dict[str, Any]], Sequence[int]]]:  # Any: JSON
         """Yield the rows of a table, without empty cells, and their lines."""
         # JSON lines need neither.
         from orienteer.ingest.formats.delimited import DelimitedText
@@ -115,9 +107,6 @@ class Dump:
                 }
                 for row in batch.rows()
             ]
-            for row, line in zip(filled, batch.lines, strict=True):
-                if missing := [field for field in required if field not in row]:
-                    raise BadInput(f"{path}, line {line}: {missing[0]!r} is missing; {_AGAIN}")
             yield filled, batch.lines
 
 
@@ -135,7 +124,7 @@ def finished(meta: Mapping[str, Any], edges: EdgeTable) -> Labels:  # Any: JSON
     if len(dangling):
         row = int(dangling[0])
         (file, line), edge = edges.origin(row), " -> ".join(edges.ids(row))
-        raise BadInput(f"{file}, line {line}: {edge} has an end that is not a node; export the graph again")
+        raise BadInput(f"{file}, line {line}: {edge} has an end that is not a node; {_AGAIN}")
     edges.symmetric.update(meta.get("symmetric", ()))
     also_called = {name: tuple(words) for name, words in meta.get("also_called", {}).items()}
     text_types, partial = tuple(meta.get("text_types", ())), tuple(meta.get("partial", ()))
@@ -169,22 +158,43 @@ def _batches(path: Path, rows: int) -> Iterator[Batch]:
         # A graph without edges.
         return iter(())
     require(path)
-    return JsonLines().batches(path, rows=rows, drop=refusing(path, "export the graph again"), header=True)
+    return JsonLines().batches(path, rows=rows, drop=refusing(path, _AGAIN), header=True)
 
 
-def _node(row: dict[str, Any], path: Path, line: int) -> Node:
+def _node(
+    fields: Fields, path: Path, line: int, *, node_id: str | None = None, properties: Fields | None = None
+) -> Node:
+    """Return a node of its fields. Those that no node has are properties, unless these are given."""
+    node_id = _popped(fields, ("id",), path, line)[0] if node_id is None else node_id
+    kind, name = _popped(fields, ("type", "name"), path, line)
+    text, aliases = fields.pop("text", None) or "", fields.pop("aliases", None) or ()
+    properties = _properties(fields) if properties is None else properties
+    return Node(node_id, kind, name, str(text), tuple(map(str, aliases)), properties)
+
+
+def _popped(fields: Fields, names: Sequence[str], path: Path, line: int) -> list[str]:
+    """Take texts out of some fields. Raises `BadInput` if the file was edited, so that one is missing."""
     try:
-        return Node(
-            row["id"], row["type"], row["name"], row["text"] or "", tuple(row["aliases"] or ()), row["properties"] or {}
-        )
+        return [str(fields.pop(name)) for name in names]
     except KeyError as error:
-        raise BadInput(f"{path}, line {line}: {error} is missing; export the graph again") from error
+        raise BadInput(f"{path}, line {line}: {error} is missing; {_AGAIN}") from error
+
+
+def _edges(ends: Sequence[Sequence[str]], rows: Sequence[Fields], path: Path, lines: Sequence[int]) -> EdgeBatch:
+    """Return edges of their ends and fields. Those that no edge has are properties."""
+    sources, targets = ([end[place] for end in ends] for place in (0, 1))
+    types = [_popped(row, ("type",), path, line)[0] for row, line in zip(rows, lines, strict=True)]
+    extras: list[dict[str, JsonValue]] = []
+    for row in rows:
+        extra = {name: row.pop(name) for name in ("text", "weight") if name in row}
+        extras.append(extra | ({"properties": _properties(row)} if row else {}))
+    return EdgeBatch(sources, types, targets, extras if any(extras) else None, str(path), lines)
 
 
 def _edge_batch(batch: Batch, path: Path) -> EdgeBatch:
     missing = {"source", "type", "target"} - set(batch.columns)
     if missing:
-        raise BadInput(f"{path}, line {batch.lines[0]}: {min(missing)!r} is missing; export the graph again")
+        raise BadInput(f"{path}, line {batch.lines[0]}: {min(missing)!r} is missing; {_AGAIN}")
     columns = batch.columns
     names = [name for name in ("text", "weight", "properties") if name in columns]
     extras = [
@@ -223,13 +233,7 @@ class ExportedGraph(ElementGraph):
     def add_nodes(self, elements: Sequence[NodeElement]) -> None:
         """Add nodes. Raises `BadInput` if the file was edited, and `DuplicateNode`."""
         for element in elements:
-            fields = dict(element.fields)
-            try:
-                kind, name = str(fields.pop("type")), str(fields.pop("name"))
-            except KeyError as error:
-                raise BadInput(f"{self._path}, line {element.line}: {error} is missing; export it again") from error
-            text, aliases = str(fields.pop("text", "")), fields.pop("aliases", ())
-            self.builder.add_node(Node(element.id, kind, name, text, tuple(aliases), _properties(fields)))
+            self.builder.add_node(_node(dict(element.fields), self._path, element.line, node_id=element.id))
 
     def finish(self) -> Labels:
         """Mark symmetric edge types, and return the labels of types."""
@@ -238,27 +242,9 @@ class ExportedGraph(ElementGraph):
 
     def add_edges(self, elements: Sequence[EdgeElement]) -> None:
         """Add edges, after their nodes. Raises `BadInput` if the file was edited."""
-        missing = next((element for element in elements if "type" not in element.fields), None)
-        if missing is not None:
-            raise BadInput(f"{self._path}, line {missing.line}: 'type' is missing; export the graph again")
-        extras = [_extras(element.fields) for element in elements]
-        self.builder.add_edges(
-            EdgeBatch(
-                [element.source for element in elements],
-                [str(element.fields["type"]) for element in elements],
-                [element.target for element in elements],
-                extras if any(extras) else None,
-                str(self._path),
-                [element.line for element in elements],
-            )
-        )
-
-
-def _extras(fields: Fields) -> dict[str, JsonValue]:
-    """Return the text, weight and properties of an edge."""
-    rest = {name: value for name, value in fields.items() if name not in ("type", "symmetric")}
-    extras: dict[str, JsonValue] = {name: rest.pop(name) for name in ("text", "weight") if name in rest}
-    return extras | ({"properties": _properties(rest)} if rest else {})
+        fields = [{name: value for name, value in each.fields.items() if name != "symmetric"} for each in elements]
+        ends = [(element.source, element.target) for element in elements]
+        self.builder.add_edges(_edges(ends, fields, self._path, [element.line for element in elements]))
 
 
 def _properties(fields: Fields) -> dict[str, JsonValue]:

@@ -21,8 +21,7 @@ from typing import Any, TextIO
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import is_deep
 from orienteer.ingest.formats.files import opened_text, suffix
-from orienteer.ingest.formats.table import Batch, Drop, is_unicode, shown
-from orienteer.ingest.report import BAD_ENCODING
+from orienteer.ingest.formats.table import Batch, Drop, shown
 from orienteer.ingest.tables.values import numeric
 
 SUFFIXES = (".edgelist", ".edges", ".el")
@@ -87,21 +86,16 @@ def _rows(text: TextIO, path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _batch(several: Sequence[tuple[int, list[str]]], path: Path, drop: Drop) -> Batch:
-    sound: list[tuple[int, list[str]]] = []
-    for number, fields in several:
-        if is_unicode("".join(fields)):
-            sound.append((number, fields))
-        else:
-            drop(BAD_ENCODING, number, shown(" ".join(fields)))
-    columns: dict[str, Sequence[Any]] = {  # Any: what Python's literals hold
-        name: [fields[place] for _, fields in sound] for place, name in enumerate(("source", "target"))
-    }
-    thirds = [_value(fields[2], path, number) if len(fields) > 2 else None for number, fields in sound]
+    rows, lines = [(*fields, None)[:3] for _, fields in several], [number for number, _ in several]
+    batch = Batch(dict(zip(("source", "target", "third"), zip(*rows, strict=True), strict=True)), lines).decoded(drop)
+    columns = {**batch.columns}
+    texts = zip(columns.pop("third"), batch.lines, strict=True)
+    thirds = [None if text is None else _value(text, path, line) for text, line in texts]
     if any(isinstance(third, dict) for third in thirds):
         columns["data"] = [third if isinstance(third, dict) else {"weight": third} for third in thirds]
     elif any(third is not None for third in thirds):
         columns["weight"] = thirds
-    return Batch(columns, [number for number, _ in sound])
+    return Batch(columns, batch.lines)
 
 
 def _value(text: str, path: Path, number: int) -> float | dict[str, Any]:  # Any: what Python's literals hold

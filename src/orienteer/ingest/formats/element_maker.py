@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from orienteer.display import counted
 from orienteer.errors import BadOption
@@ -146,13 +145,11 @@ def _batch(elements: Sequence[EdgeElement], type_column: str) -> Batch:
         else element.fields
         for element in elements
     ]
-    columns: dict[str, list[Any]] = {  # Any: JSON
+    ends = {
         SOURCE: [element.source for element in elements],
         TARGET: [element.target for element in elements],
     }
-    for name in dict.fromkeys(name for row in fields for name in row):
-        columns[name] = [row.get(name) for row in fields]
-    return Batch(columns, [element.line for element in elements])
+    return Batch(ends | columns_of(fields), [element.line for element in elements])
 
 
 def with_role(columns: Columns, role: str, column: str) -> Columns:

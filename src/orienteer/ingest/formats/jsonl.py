@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, repeat
+from operator import add
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -71,7 +72,8 @@ def _at_once(lines: Sequence[str], first: int) -> ObjectRows | None:
         return None
     if any(infinite in chain.from_iterable(map(dict.values, rows)) for infinite in (math.inf, -math.inf)):
         return None
-    if any(line.count("[") + line.count("{") > DEEPEST and is_deep(row) for line, row in zip(lines, rows, strict=True)):
+    opened = map(add, map(str.count, lines, repeat("[")), map(str.count, lines, repeat("{")))
+    if any(count > DEEPEST and is_deep(row) for count, row in zip(opened, rows, strict=True)):
         return None
     return ObjectRows(rows, range(first, first + len(rows)))
 

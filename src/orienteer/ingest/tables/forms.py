@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
@@ -40,6 +40,8 @@ MONTHS: Mapping[str, int] = {
 }
 MOST_SHAPES = 3_000
 """Shapes of a column from which on its values are texts."""
+LONGEST_SHAPED = 100
+"""Characters of values, on average, up to which several are looked at as one text."""
 GROUP_SIGNS = " \u00a0\u2009\u202f'’"
 """What may part groups of three digits, besides dot and comma."""
 MOST_INFLECTED = 4
@@ -163,6 +165,17 @@ def shape(value: str) -> str:
     """Return a value with its digits made alike, but for noughts at its head: `99.99 kg` of `12.50 kg`."""
     alike = value.translate(_DIGITS).replace("0", "9")
     return f"0{alike[1:]}" if value[:1] == "0" else alike
+
+
+def shapes_of(values: Sequence[str]) -> Sequence[str]:
+    """Return the shape of each value, of all at once unless one is long or has lines."""
+    if sum(map(len, values)) > LONGEST_SHAPED * len(values):
+        return list(map(shape, values))
+    text = "".join(f"\n{value}" for value in values)
+    if text.count("\n") > len(values) or "\0" in text:
+        return list(map(shape, values))
+    alike = text.translate(_DIGITS).replace("\n0", "\n\0").replace("0", "9").replace("\0", "0")
+    return alike.split("\n")[1:]
 
 
 def form_of(

@@ -20,6 +20,8 @@ MIRRORED_PERCENT = 99
 """Rows of a relation, loops apart, that need their reverse before the relation counts as mirrored."""
 CHUNK = 1 << 20
 """Keys that are looked up at once, to bound memory."""
+END = np.uint64(32)
+"""Bits of an end in a key of both."""
 FIRST_LOOK = 1 << 16
 """Rows of a relation whose reverses are looked up at once: the first of them tell most that are not mirrored."""
 
@@ -67,7 +69,7 @@ def leave_out(edges: EdgeTable, *, directed: Collection[str] = ()) -> LeftOut:
     twice, mirrored = [dangling[:0]], [dangling[:0]]
     differing = 0
     for number, rows in _by_type(edges):
-        ordered = np.sort(_keys(edges.source[rows], edges.target[rows]))
+        ordered = np.sort(end_keys(edges.source[rows], edges.target[rows]))
         twice.append(_duplicates(edges, rows, ordered))
         if len(twice[-1]):
             edges.keep[twice[-1]] = False
@@ -97,10 +99,10 @@ def _by_type(edges: EdgeTable) -> list[tuple[int, Rows]]:
     return [(number, part) for number, part in enumerate(parts) if len(part)]
 
 
-def _keys(first: NDArray[np.int32], second: NDArray[np.int32]) -> Keys:
-    """Pack two node numbers into one key that sorts by the first."""
+def end_keys(first: NDArray[np.int32], second: NDArray[np.int32]) -> Keys:
+    """Return a number for the two ends of each edge, by which they sort: (edges,)."""
     keys: Keys = first.astype(np.uint64)
-    keys <<= np.uint64(32)
+    keys <<= END
     keys |= second.astype(np.uint64)
     return keys
 
@@ -110,22 +112,22 @@ def _duplicates(edges: EdgeTable, rows: Rows, ordered: Keys) -> Rows:
     repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     if not len(repeated):
         return rows[:0]
-    candidates = rows[_is_in(_keys(edges.source[rows], edges.target[rows]), repeated)]
-    keys = _keys(edges.source[candidates], edges.target[candidates])
+    candidates = rows[are_among(end_keys(edges.source[rows], edges.target[rows]), repeated)]
+    keys = end_keys(edges.source[candidates], edges.target[candidates])
     extra = edges.extra[candidates]
     order = np.lexsort((candidates, extra, keys))
     same = (keys[order][1:] == keys[order][:-1]) & (extra[order][1:] == extra[order][:-1])
     return np.sort(candidates[order[1:][same]])
 
 
-def _is_in(keys: Keys, among: Keys) -> Mask:
-    """Say of each key whether it is among sorted ones."""
-    is_among = np.zeros(len(keys), dtype=bool)
-    for start in range(0, len(keys), CHUNK):
+def are_among(keys: Keys, among: Keys) -> Mask:
+    """Mark the keys that are among others, which ascend: (keys,)."""
+    marks = np.zeros(len(keys), dtype=bool)
+    for start in range(0, len(keys) if len(among) else 0, CHUNK):
         part = keys[start : start + CHUNK]
         at = np.minimum(np.searchsorted(among, part), len(among) - 1)
-        is_among[start : start + CHUNK] = among[at] == part
-    return is_among
+        marks[start : start + CHUNK] = among[at] == part
+    return marks
 
 
 def _is_mirrored(source: NDArray[np.int32], target: NDArray[np.int32], ordered: Keys) -> bool:
@@ -136,9 +138,9 @@ def _is_mirrored(source: NDArray[np.int32], target: NDArray[np.int32], ordered: 
     lacking = 0
     for start in range(0, len(source), FIRST_LOOK):
         part = slice(start, start + FIRST_LOOK)
-        reverse = _keys(target[part][straight[part]], source[part][straight[part]])
+        reverse = end_keys(target[part][straight[part]], source[part][straight[part]])
         reverse.sort()  # lookups in order are several times faster
-        lacking += len(reverse) - int(_is_in(reverse, ordered).sum())
+        lacking += len(reverse) - int(are_among(reverse, ordered).sum())
         if 100 * lacking > allowed:
             return False
     return total > 0
@@ -153,7 +155,7 @@ def _store_once(edges: EdgeTable, rows: Rows, number: int) -> Rows:
     if np.any((edges.node_type[source] == edges.node_type[target]) & (source != target)):
         edges.symmetric.add(edges.type_names[number])
     against = _against(edges, rows)
-    pair = _keys(np.minimum(source, target), np.maximum(source, target))
+    pair = end_keys(np.minimum(source, target), np.maximum(source, target))
     order = np.argsort(pair, kind="stable")
     begins = np.flatnonzero(np.r_[True, pair[order][1:] != pair[order][:-1]])
     group = np.repeat(np.arange(len(begins)), np.diff(np.r_[begins, len(order)]))
@@ -175,11 +177,11 @@ def _differing(edges: EdgeTable, rows: Rows) -> int:
     if not edges.has_extras:
         return 0
     source, target = edges.source[rows], edges.target[rows]
-    _, pair = np.unique(_keys(np.minimum(source, target), np.maximum(source, target)), return_inverse=True)
+    _, pair = np.unique(end_keys(np.minimum(source, target), np.maximum(source, target)), return_inverse=True)
     _, extra = np.unique(edges.extra[rows], return_inverse=True)
-    carried = _keys(pair.astype(np.int32), extra.astype(np.int32))
+    carried = end_keys(pair.astype(np.int32), extra.astype(np.int32))
     keep = edges.keep[rows]
-    return int(np.count_nonzero(~_is_in(carried[~keep], np.sort(carried[keep]))))
+    return int(np.count_nonzero(~are_among(carried[~keep], np.sort(carried[keep]))))
 
 
 def _against(edges: EdgeTable, rows: Rows) -> Mask:
@@ -190,7 +192,7 @@ def _against(edges: EdgeTable, rows: Rows) -> Mask:
     against: Mask = np.zeros(len(rows), dtype=bool)
     for mask, first, second in ((within, source, target), (~within, source_type, target_type)):
         low, high = np.minimum(first[mask], second[mask]), np.maximum(first[mask], second[mask])
-        _, leader, group = np.unique(_keys(low, high), return_index=True, return_inverse=True)
+        _, leader, group = np.unique(end_keys(low, high), return_index=True, return_inverse=True)
         rising = first[mask] <= second[mask]
         against[mask] = rising != rising[leader][group]
     return against

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
+from itertools import chain, islice
 from types import MappingProxyType, NoneType
 from typing import Any, Literal, TypeAlias
 
@@ -17,7 +18,7 @@ import numpy as np
 from orienteer.graph.edges import CodedColumn
 from orienteer.ingest.formats.table import EDGE_ROWS, PointedText
 from orienteer.ingest.tables.cells import holds, is_text, texts_of
-from orienteer.ingest.tables.forms import MOST_SHAPES, Dates, Form, Numbers, form_of, shape
+from orienteer.ingest.tables.forms import MOST_SHAPES, Dates, Form, Numbers, form_of, shapes_of
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.type_names import is_key, says
 from orienteer.ingest.tables.values import (
@@ -117,9 +118,9 @@ class ColumnProfile:
     @cached_property
     def shapes(self) -> Counter[str] | None:
         """Count the shapes of the values; None for texts, which have too many."""
-        shapes = Counter[str]()
-        for value in self.counts:
-            shapes[shape(value)] += 1
+        shapes, values = Counter[str](), iter(self.counts)
+        while some := list(islice(values, MOST_SHAPES)):
+            shapes.update(shapes_of(some))
             if len(shapes) > MOST_SHAPES:
                 return None
         return shapes
@@ -330,10 +331,7 @@ def profiles_of(table: Table, names: Collection[str] | None = None) -> dict[str,
             if profile.is_whole:
                 _count(profile, batch.columns.get(name, ()))
     for profile in profiles.values():
-        # Blanks around values do not count, and blank cells are empty.
-        for text in [text for text in profile.counts if text != text.strip()]:
-            profile.counts[text.strip()] += profile.counts.pop(text)
-        del profile.counts[""]
+        _make_texts(profile)
         if table.format.is_text:
             _take_nulls(profile)
     _settle(profiles.values())
@@ -349,29 +347,45 @@ def profiles_of(table: Table, names: Collection[str] | None = None) -> dict[str,
 
 
 def _count(profile: ColumnProfile, values: Sequence[Any]) -> None:
+    """Count cells: texts and numbers as they are, for equal ones have one text; others as texts."""
     if isinstance(values, CodedColumn) and is_text(values):
         counts = np.bincount(values.codes, minlength=len(values.values)).tolist()
         profile.counts.update({text: count for text, count in zip(values.values, counts, strict=True) if count})
         return  # few and the same again: never too many
-    texts: list[str] = []
-    if is_text(values) or set(map(type, values)) <= {int, str, NoneType}:
-        texts = list(texts_of(values))
-    else:
-        for value in values:
-            if isinstance(value, list | tuple | dict):
-                profile.has_lists = True
-                texts += items(list(value)) if not isinstance(value, dict) else []
-            else:
-                texts.append(identifier(value))
-                if isinstance(value, float | Decimal | PointedText):
-                    profile.decimal = "."
+    types = {str} if is_text(values) else set(map(type, values))
+    if any(issubclass(kind, float | Decimal | PointedText) for kind in types):
+        profile.decimal = "."
+    if not types <= {str, int, float, NoneType}:
+        profile.has_lists |= any(issubclass(kind, list | tuple | dict) for kind in types)
+        values = list(chain.from_iterable(map(_texts_in, values)))
+    elif float in types:
+        values = [None if cell != cell else cell for cell in values]  # no NaN equals another
     before = len(profile.counts)
-    profile.counts.update(texts)
+    profile.counts.update(values)
     if len(profile.counts) > before:
-        profile.characters += sum(map(len, texts))
+        profile.characters += sum(map(len, values if types == {str} else map(str, filter(None, values))))
     if len(profile.counts) > MOST_VALUES or profile.characters > MOST_CHARACTERS:
         profile.is_whole = False
         profile.counts.clear()
+
+
+def _make_texts(profile: ColumnProfile) -> None:
+    """Make texts of the cells that were counted. Blanks around them do not count, and blank cells are empty."""
+    cells = profile.counts
+    texts = list(map(str.strip, texts_of([*cells])))
+    profile.counts = Counter(dict(zip(texts, cells.values(), strict=True)))
+    if len(profile.counts) < len(cells):  # some cells have one text: 7 and "7 "
+        profile.counts = Counter()
+        for text, count in zip(texts, cells.values(), strict=True):
+            profile.counts[text] += count
+    del profile.counts[""]
+
+
+def _texts_in(cell: Any) -> list[str]:
+    """Return the members of a list, none of an object, and the text of anything else."""
+    if isinstance(cell, list | tuple):
+        return items(list(cell))
+    return [] if isinstance(cell, dict) else [identifier(cell)]
 
 
 def _settle(profiles: Iterable[ColumnProfile]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,17 @@ class _More(NamedTuple):
     properties: Mapping[str, JsonValue]
     file: str
     line: int
+
+
+class _LedColumn(NamedTuple):
+    """A column of a table of nodes that names other nodes, and what its cells name."""
+
+    name: str
+    edge_type: str
+    file: str
+    batches: list[LinkCells]
+    named: NamedNodes
+    places: list[NDArray[np.int64]]
 
 
 class TableReader:
@@ -76,8 +88,9 @@ class TableReader:
                 why = f"{key} {shown(value)}: no {node_type} has it"
                 for row in rows:
                     self._tally.drop(UNRESOLVED, [RowPlace(file=row.file, line=row.line, value=why)])
-        for mapped, maker in makers:
-            self._link(mapped.mapping, maker, builder)
+        # All nodes are there before the first edge is, for edges number the nodes.
+        for column in [each for mapped, maker in makers for each in self._led(mapped.mapping, maker, builder)]:
+            self._link(column, builder)
         for mapped in self._plan.edges:
             with memory_told(mapped.table.path):
                 self._read_edges(mapped, builder)
@@ -125,32 +138,35 @@ class TableReader:
                         )
         return f"Two different nodes have the id {node_id!r}: the second is at {mapped.table.file}, line {line}"
 
-    def _link(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> None:
-        """Add the edges of the columns of a table of nodes that name other nodes."""
+    def _led(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> Iterator[_LedColumn]:
+        """Look up what the columns of a table of nodes name, and make nodes where a link says so."""
         own = self._keys[mapping.same[1].node_type, mapping.same[1].key] if mapping.same else None
-        for column, batches in maker.links.items():
-            link = mapping.links[column]
-            if link.end:
-                continue
-            # All nodes are there before the first edge is, for edges number the nodes.
-            named = NamedNodes(partial(self._nodes_of, link=link, builder=builder))
-            batches[:] = [_of_other_rows(cells, own) for cells in batches] if own is not None else batches
-            found = [named.places(cells.values) for cells in batches]
-            for cells, (rows, ends) in zip(batches, map(named.edges, found), strict=True):
-                numbers, ids = (cells.nodes, ()) if isinstance(cells.nodes, np.ndarray) else (None, cells.nodes)
-                batch = EdgeBatch(
-                    sources=[ids[row] for row in rows.tolist()] if numbers is None else (),
-                    types=CodedColumn([link.edge_type], np.zeros(len(rows), np.int8)),
-                    targets=CodedColumn(named.ids, ends),
-                    file=mapping.file,
-                    lines=cells.lines if len(rows) == len(cells.lines) else [cells.lines[row] for row in rows.tolist()],
-                    source_numbers=None if numbers is None else numbers[rows],
-                )
-                if len(rows):
-                    builder.add_edges(batch)
-            for cells, places in zip(batches, found, strict=True):
-                self._tell_missing(named, places, cells.lines, mapping.file, column)
-            batches.clear()
+        for name, batches in maker.links.items():
+            link = mapping.links[name]
+            if not link.end:
+                batches[:] = [_of_other_rows(cells, own) for cells in batches] if own is not None else batches
+                named = self._named(link, builder)
+                places = named.places([cells.values for cells in batches])
+                yield _LedColumn(name, link.edge_type, mapping.file, batches, named, places)
+
+    def _link(self, column: _LedColumn, builder: GraphBuilder) -> None:
+        """Add the edges of a column, and count the values that name no node."""
+        named, file = column.named, column.file
+        for cells, places in zip(column.batches, column.places, strict=True):
+            rows, ends = named.edges(places)
+            numbers, ids = (cells.nodes, ()) if isinstance(cells.nodes, np.ndarray) else (None, cells.nodes)
+            batch = EdgeBatch(
+                sources=[ids[row] for row in rows.tolist()] if numbers is None else (),
+                types=CodedColumn([column.edge_type], np.zeros(len(rows), np.int8)),
+                targets=CodedColumn(named.ids, ends),
+                file=file,
+                lines=cells.lines if len(rows) == len(cells.lines) else [cells.lines[row] for row in rows.tolist()],
+                source_numbers=None if numbers is None else numbers[rows],
+            )
+            if len(rows):
+                builder.add_edges(batch)
+            self._tell_missing(named, places, cells.lines, file, column.name)
+        column.batches.clear()
 
     def _tell_missing(
         self, named: NamedNodes, places: NDArray[np.int64], lines: Sequence[int], file: str, column: str
@@ -160,13 +176,16 @@ class TableReader:
             for text in named.missing[int(places[row])]:
                 self._tally.drop(UNRESOLVED, [RowPlace(file=file, line=lines[row], value=f"{column} {text}")])
 
+    def _named(self, link: ColumnLink, builder: GraphBuilder) -> NamedNodes:
+        """Return the nodes that the cells of a column name."""
+        keys = self._keys.get((link.node_type, link.key), {})
+        return NamedNodes(partial(self._nodes_of, link=link, builder=builder), {} if link.separator else keys)
+
     def _nodes_of(
         self, value: Any, *, link: ColumnLink, builder: GraphBuilder
     ) -> tuple[list[str], list[str]]:  # Any: whatever a file format can hold
         """Return the nodes that a value names, made if the link says so, and a reason for each part without a node."""
         nodes = self._keys.get((link.node_type, link.key), {})
-        if not link.separator and value.__class__ in (str, int) and (node := nodes.get(str(value).strip())):
-            return [node], []  # as nearly always
         parts = list(dict.fromkeys(parts_of(plain(value), link.separator)))
         if not link.key:
             for part in parts:
@@ -210,8 +229,8 @@ class TableReader:
             values = batch.columns.get(column, ("",) * len(batch))
             for row in (row for row, value in enumerate(values) if not identifier(value).strip()):
                 self._tally.drop("empty id", [RowPlace(file=mapping.file, line=batch.lines[row], value=column)])
-            named = NamedNodes(partial(self._nodes_of, link=link, builder=builder))
-            places = named.places(values)
+            named = self._named(link, builder)
+            (places,) = named.places([values])
             self._tell_missing(named, places, batch.lines, mapping.file, column)
             rows, ends = named.edges(places)
             if not np.array_equal(rows, np.arange(len(batch))):
@@ -223,49 +242,54 @@ class TableReader:
 class NamedNodes:
     """The nodes that the cells of a column name; each value is looked up once."""
 
-    def __init__(self, find: Callable[[Any], tuple[Sequence[str], Sequence[str]]]) -> None:
-        """Take what returns the ids of the nodes that a value names, and its parts that name none, and why."""
-        self._find = find
-        self._known: dict[str | int, int] = {}
-        self._begins = array("q")
+    def __init__(
+        self, find: Callable[[Any], tuple[Sequence[str], Sequence[str]]], nodes: Mapping[str, str]
+    ) -> None:  # Any: whatever a file format can hold
+        """Take what returns the ids of the nodes that a value names, and its parts that name none, and why.
+
+        `nodes` has the node of each text that names just one.
+        """
+        self._find, self._nodes = find, nodes
+        self._ends = array("q", [0])
+        """Where among `ids` the nodes of each value end, after the place where the first begin."""
         self.ids: list[str] = []
         """The nodes of all values, one after another."""
         self.missing: dict[int, Sequence[str]] = {}
         """By a value's place, the parts of it that name no node."""
 
-    def places(self, values: Sequence[Any]) -> NDArray[np.int64]:  # Any: whatever a file format can hold
-        """Return a place for each value, the same for equal ones: (values,)."""
+    def places(self, columns: Iterable[Sequence[Any]]) -> list[NDArray[np.int64]]:  # Any: whatever a file can hold
+        """Return a place for each value of some columns, the same for equal ones: each (values,)."""
+        known: dict[str | int | None, int] = {}
+        return [self._places(values, known) for values in columns]
+
+    def _places(self, values: Sequence[Any], known: dict[str | int | None, int]) -> NDArray[np.int64]:  # Any: as above
         if isinstance(values, CodedColumn):
             used, codes = np.unique(values.codes, return_inverse=True)
-            return self.places([values.values[code] for code in used.tolist()])[codes]
-        if is_text(values):
-            found = list(map(self._known.get, values))
-        else:
-            found = [self._known.get(value) if value.__class__ in (str, int) else None for value in values]
-        if None in found:
-            found = [self._place(value) if place is None else place for value, place in zip(values, found, strict=True)]
-        return np.array(found, np.int64)
+            return self._places([values.values[code] for code in used.tolist()], known)[codes]
+        if is_text(values) or set(map(type, values)) <= {int, str, NoneType}:
+            for value in dict.fromkeys(values):
+                if value not in known:
+                    node = self._nodes.get(str(value).strip()) if value is not None else None
+                    known[value] = self._placed([node], ()) if node else self._placed(*self._find(value))
+            return np.array(list(map(known.__getitem__, values)), np.int64)
+        return np.array([self._placed(*self._find(value)) for value in values], np.int64)
 
-    def _place(self, value: Any) -> int:
-        if value.__class__ in (str, int) and value in self._known:
-            return self._known[value]
-        place = len(self._begins)
-        if value.__class__ in (str, int):
-            self._known[value] = place
-        self._begins.append(len(self.ids))
-        nodes, missing = self._find(value)
+    def _placed(self, nodes: Sequence[str], missing: Sequence[str]) -> int:
+        """Return the place of a value that names these nodes."""
+        place = len(self._ends) - 1
         self.ids += nodes
+        self._ends.append(len(self.ids))
         if missing:
             self.missing[place] = missing
         return place
 
     def edges(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the row and the place among `ids` of each node that cells name: two arrays (edges,)."""
-        begins = np.append(np.frombuffer(self._begins, np.int64), len(self.ids)) if self._begins else np.zeros(1, int)
-        counts = np.diff(begins)[places]
+        ends = np.frombuffer(self._ends, np.int64)
+        counts = ends[places + 1] - ends[places]
         rows = np.repeat(np.arange(len(places)), counts)
         within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return rows, begins[places][rows] + within
+        return rows, ends[places][rows] + within
 
 
 def _with_more(made: MadeNodes, keys: Sequence[Any], more: dict[str, list[_More]]) -> MadeNodes:

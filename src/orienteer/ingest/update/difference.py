@@ -24,6 +24,7 @@ from orienteer.index.arrays import Rows
 from orienteer.index.postings import Layout
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.edges import Extra
+from orienteer.ingest.tables.mirror import END, Keys, are_among, end_keys
 from orienteer.ingest.update.ledger import PIECE, EdgeRows, LedgerAbout, NodeRows, Numbers, TypeCuts, write_ledger
 from orienteer.records import Node
 
@@ -35,11 +36,7 @@ MOST_EDGES = 0.25
 """Share of a graph's edges; if more come or go, a full import takes no longer."""
 LEAST_EDGES = 100_000
 """Edges that may always come or go."""
-_END = np.uint64(32)  # bits of an end in a key of both
 _SLICE = 1 << 16  # rows that are compared at once
-
-Keys = NDArray[np.uint64]
-"""A number for the two ends of each edge: (edges,)."""
 
 
 class FullImportRequired(Exception):  # not an error: the caller imports everything
@@ -292,16 +289,8 @@ class _CleanEdges(NamedTuple):
         found = [np.zeros(0, np.int64)]
         # All keys at once are large.
         for low in range(0, len(self.at), _SLICE):
-            found.append(low + np.flatnonzero(_are_among(self.keys(slice(low, low + _SLICE)), ends)))
+            found.append(low + np.flatnonzero(are_among(self.keys(slice(low, low + _SLICE)), ends)))
         return np.concatenate(found)
-
-
-def _are_among(keys: Keys, among: Keys) -> NDArray[np.bool_]:
-    """Mark the keys that are among others, which ascend: (keys,)."""
-    if not len(among):
-        return np.zeros(len(keys), np.bool_)
-    at = np.minimum(np.searchsorted(among, keys), len(among) - 1)
-    return np.asarray(among[at] == keys)
 
 
 def _cleaned(rows: _TypeRows, name: str, types: NodeTypes) -> _CleanEdges:
@@ -331,7 +320,7 @@ def _change(before: _CleanEdges, now: _CleanEdges, rows: _TypeRows) -> TypeChang
         # Clean edges without extras are distinct: sorting their keys alone takes half the time.
         old.sort()
         new.sort()
-        gone, came = old[~_are_among(old, new)], new[~_are_among(new, old)]
+        gone, came = old[~are_among(old, new)], new[~are_among(new, old)]
         touched, removed, added = np.union1d(gone, came), len(gone), len(came)
     coming = now.between(touched)
     return TypeChange(
@@ -346,11 +335,6 @@ def _change(before: _CleanEdges, now: _CleanEdges, rows: _TypeRows) -> TypeChang
         now.cuts,
         now.is_symmetric,
     )
-
-
-def end_keys(sources: Numbers, targets: Numbers) -> Keys:
-    """Return a number for the two ends of each edge: (edges,)."""
-    return np.asarray(sources.astype(np.uint64) << _END | targets.astype(np.uint64))
 
 
 def touched_ends(before: tuple[Keys, Keys], now: tuple[Keys, Keys]) -> tuple[Keys, int, int]:
@@ -449,7 +433,7 @@ def _revision(graph: Graph, difference: Difference) -> Revision:
     change, stays = difference.nodes, difference.nodes.stays
     lost = []
     for name, each in difference.edges.items():
-        sources, targets = ((each.lost >> _END).astype(np.int64), (each.lost & np.uint64(0xFFFFFFFF)).astype(np.int64))
+        sources, targets = ((each.lost >> END).astype(np.int64), (each.lost & np.uint64(0xFFFFFFFF)).astype(np.int64))
         # Edges of a node that goes go with it.
         both = stays[sources] & stays[targets]
         lost += [
