@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, runtime_checkable
 
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.records import (
@@ -32,6 +32,15 @@ if TYPE_CHECKING:
 
     Vectors: TypeAlias = NDArray[np.float32]
     """A vector of length 1 for each text: (texts, dimension)."""
+
+
+class ChatOptions(TypedDict, total=False):
+    """What `LanguageModel.chat` takes besides the messages, for a model that hands it on to another."""
+
+    tools: Sequence[ToolSpec]
+    schema: Mapping[str, JsonValue] | None
+    sampling: Sampling | None
+    seconds: float | None
 
 
 class LanguageModel(Protocol):

@@ -100,7 +100,7 @@ def answer_from(
         lambda text: _by_labels(text, evidence.labels),
         model=model,
         run=run,
-        sampling=Sampling(temperature=temperature, random_seed=run.random_seed),  # as the courses it is compared with
+        temperature=temperature,  # with a seed, as the courses it is compared with
     )
 
 
@@ -112,11 +112,11 @@ def ask(
     *,
     model: LanguageModel,
     run: Run,
-    sampling: Sampling | None = None,
+    temperature: float | None = None,
 ) -> Result:
     """Return the result with the model's answer to a prompt, `prompts/NAME.md`, and the trajectory of the call.
 
-    If the model says that there is no answer, it is a refusal.
+    With a temperature the call has the run's random seed. If the model says that there is no answer, it is a refusal.
     """
     begun = begin(
         model,
@@ -124,7 +124,7 @@ def ask(
         {"content": user},
         question=Question(text=result.question),
         method="answer",
-        sampling=sampling or Sampling(),
+        sampling=Sampling() if temperature is None else Sampling(temperature=temperature, random_seed=run.random_seed),
     )
     stream = AnswerStream(run, read) if isinstance(run, StreamingRun) and run.hears_parts else None
     hear = None if stream is None else stream.on_text

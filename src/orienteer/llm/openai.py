@@ -17,23 +17,12 @@ from urllib.parse import unquote, urlsplit
 from pydantic import Field, model_validator
 
 from orienteer.errors import BadOption, ModelError, ModelLate, ModelRefused
+from orienteer.llm import wire
 from orienteer.llm.address import is_address, show
 from orienteer.llm.budget import price_of
 from orienteer.llm.forms import object_in
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.responses import response_body
-from orienteer.llm.wire import (
-    Answered,
-    Body,
-    PartReader,
-    Way,
-    answer,
-    blamed,
-    body_of,
-    completion_in,
-    is_stream,
-    way_of,
-)
 from orienteer.options import Options
 from orienteer.records import JsonValue, Manner, Message, Price, Reply, Sampling, ToolSpec, Usage
 from orienteer.version import __version__
@@ -116,14 +105,14 @@ class Server:
         if client is not None:
             client.close()
 
-    def post(self, path: str, body: Body, *, on_bytes: Callable[[bytes], None] | None = None) -> httpx2.Response:
+    def post(self, path: str, body: wire.Body, *, on_bytes: Callable[[bytes], None] | None = None) -> httpx2.Response:
         """Return the reply to a body, sent again after a failure that may pass.
 
         `on_bytes` is called with the bytes of a reply as they arrive. Raises `ModelError` if there is no reply.
         """
         return self._ask("POST", path, body, on_bytes)
 
-    def complete(self, body: Body, *, on_bytes: Callable[[bytes], None] | None = None) -> httpx2.Response:
+    def complete(self, body: wire.Body, *, on_bytes: Callable[[bytes], None] | None = None) -> httpx2.Response:
         """Return the reply to a chat completion, or a response if the server has only these. Raises as `post` does."""
         reply = self.post(CHAT, body, on_bytes=on_bytes) if self._path != _RESPONSES else None
         if reply is not None and reply.is_success:
@@ -141,7 +130,7 @@ class Server:
         return self._ask("GET", url, None, None)
 
     def _ask(
-        self, method: str, url: str, body: Body | None, on_bytes: Callable[[bytes], None] | None
+        self, method: str, url: str, body: wire.Body | None, on_bytes: Callable[[bytes], None] | None
     ) -> httpx2.Response:
         from orienteer.llm.transport import NotSentError, seconds_left
 
@@ -286,7 +275,7 @@ class OpenAIModel:
         }.get(self.config.mode, frozenset())
         if abilities is not None and self.config.mode == "auto":
             self._lacks |= abilities.unheeded
-        self._heeded: set[Way] = set()
+        self._heeded: set[wire.Way] = set()
         self._prose = 0
 
     @property
@@ -331,7 +320,7 @@ class OpenAIModel:
         `hear` raises.
         """
         request = ChatRequest.of(self.name, messages, (), None, sampling)
-        return self._reply(request, seconds, None if self.config.records_tokens else PartReader(hear).feed)
+        return self._reply(request, seconds, None if self.config.records_tokens else wire.PartReader(hear).feed)
 
     def _reply(self, request: ChatRequest, seconds: float | None, on_bytes: Callable[[bytes], None] | None) -> Reply:
         """Return the reply to a request, streamed with `on_bytes`."""
@@ -376,21 +365,23 @@ class OpenAIModel:
 
     def _ask(
         self, request: ChatRequest, lacked: list[tuple[str, ...]], on_bytes: Callable[[bytes], None] | None
-    ) -> Answered:
+    ) -> wire.Answered:
         """Send the request, each time without the parameter that it was refused for, until the server accepts it.
 
         Adds to `lacked` the parameters that each one went without.
         """
         lacks, refusal = self._lacks, None
         while True:
-            body = body_of(request, lacks=lacks, wants_tokens=self.config.records_tokens, streams=on_bytes is not None)
+            body = wire.body_of(
+                request, lacks=lacks, wants_tokens=self.config.records_tokens, streams=on_bytes is not None
+            )
             lacked.append(tuple(sorted(lacks)))
             reply = self.server.complete(body, on_bytes=on_bytes)
             if reply.is_success:
                 read = self.read(reply, request)
                 self._learn(request, lacks, read)
                 return read
-            lacking = blamed(reply.status_code, reply.text, body)
+            lacking = wire.blamed(reply.status_code, reply.text, body)
             is_fixed = lacking in ("tools", "response_format") and self.config.mode != "auto"
             if lacking is None or is_fixed:
                 # A way that fails as well shows that the first refusal was about something else.
@@ -399,21 +390,21 @@ class OpenAIModel:
             refusal = reply if refusal is None else refusal
             lacks |= {lacking}
 
-    def read(self, reply: httpx2.Response, request: ChatRequest) -> Answered:
+    def read(self, reply: httpx2.Response, request: ChatRequest) -> wire.Answered:
         """Return the content of a server's reply. Raises `ModelError` if it is not a chat completion."""
         text = reply.text
         try:
-            return answer(completion_in(text) if is_stream(text) else json.loads(text), request)
+            return wire.answer(wire.completion_in(text) if wire.is_stream(text) else json.loads(text), request)
         except (ValueError, RecursionError) as error:
             raise ModelError(
                 f"{self.base_url} answered with something that is not a chat completion ({_short(str(error))}): "
                 f"{_short(text)!r}. Is the base URL right? It usually ends in /v1."
             ) from error
 
-    def _learn(self, request: ChatRequest, lacks: frozenset[str], read: Answered) -> None:
+    def _learn(self, request: ChatRequest, lacks: frozenset[str], read: wire.Answered) -> None:
         """Remember what the server lacks, and what it accepts but ignores."""
-        way = way_of(request, lacks)
-        parameters: dict[Way, str] = {"tools": "tools", "schema": "response_format", "text": ""}
+        way = wire.way_of(request, lacks)
+        parameters: dict[wire.Way, str] = {"tools": "tools", "schema": "response_format", "text": ""}
         with self._lock:
             # What has worked before is there: this one conversation was refused for something else.
             new = lacks - self._lacks - {parameters[heeded] for heeded in self._heeded}
@@ -428,7 +419,7 @@ class OpenAIModel:
                 self._prose = 0
                 return
             # Another thread may have stepped down meanwhile.
-            is_current = way == way_of(request, self._lacks)
+            is_current = way == wire.way_of(request, self._lacks)
             if not is_current or not text or read.truncated or way in self._heeded:
                 return
             self._prose += 1
@@ -437,7 +428,7 @@ class OpenAIModel:
                 self._lacks |= {parameters[way]}
                 logger.warning("%s at %s ignores %s; asking in another way", self.name, self.base_url, way)
 
-    def usage_of(self, read: Answered, seconds: float) -> Usage:
+    def usage_of(self, read: wire.Answered, seconds: float) -> Usage:
         """Return the usage of a reply, with its price if that is known."""
         if read.tokens is None:
             return Usage(calls=1, seconds=seconds, usd=None)

@@ -15,14 +15,14 @@ from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, Unpack
 
 from pydantic import ValidationError
 
 from orienteer.errors import BadInput, BadOption, ReplayMiss
 from orienteer.files import append_line
 from orienteer.llm.schema import short_json
-from orienteer.protocols import LanguageModel, manner_of
+from orienteer.protocols import ChatOptions, LanguageModel, manner_of
 from orienteer.records import JsonValue, Manner, Message, Price, Record, Reply, Sampling, ToolCall, ToolSpec, Usage
 
 
@@ -43,8 +43,9 @@ class ChatRequest(Record):
         tools: Sequence[ToolSpec] = (),
         schema: Mapping[str, JsonValue] | None = None,
         sampling: Sampling | None = None,
+        seconds: float | None = None,
     ) -> ChatRequest:
-        """Return the request of a call of `LanguageModel.chat`."""
+        """Return the request of a call of `LanguageModel.chat`; its time limit is no part of it."""
         return cls(
             model=model,
             messages=tuple(messages),
@@ -164,19 +165,11 @@ class Recording:
         """How the recorded model is spoken to."""
         return manner_of(self._model)
 
-    def chat(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[ToolSpec] = (),
-        schema: Mapping[str, JsonValue] | None = None,
-        sampling: Sampling | None = None,
-        seconds: float | None = None,
-    ) -> Reply:
+    def chat(self, messages: Sequence[Message], **options: Unpack[ChatOptions]) -> Reply:
         """Return the model's reply after recording it."""
-        request = ChatRequest.of(self.name, messages, tools, schema, sampling)
+        request = ChatRequest.of(self.name, messages, **options)
         ordinal = self._replies.count(request.key)
-        reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
+        reply = self._model.chat(messages, **options)
         self._replies.add(request.key, reply, ordinal=ordinal, request=request, manner=self.manner)
         return reply
 
@@ -215,17 +208,9 @@ class RecordedModel:
         """How the model that was recorded was spoken to."""
         return self._manner or Manner()
 
-    def chat(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[ToolSpec] = (),
-        schema: Mapping[str, JsonValue] | None = None,
-        sampling: Sampling | None = None,
-        seconds: float | None = None,
-    ) -> Reply:
+    def chat(self, messages: Sequence[Message], **options: Unpack[ChatOptions]) -> Reply:
         """Return the recorded reply to this request; a repeated request gets the next one."""
-        request = ChatRequest.of(self.name, messages, tools, schema, sampling)
+        request = ChatRequest.of(self.name, messages, **options)
         reply = self._replies.get(request.key, self._replies.count(request.key))
         if reply is not None:
             return reply

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from orienteer.llm.forms import THOUGHTS, after_draft
-from orienteer.llm.schema import json_object, without_turn_end
+from orienteer.llm.schema import json_object, object_of, without_turn_end
 from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
 
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)  # what follows a backslash is a character, also a brace
@@ -22,12 +22,7 @@ _ESCAPED = re.compile(r"\\([{}_%&$#])")
 _CALLS = "calls"
 # Calls in a forced reply; a small model would go on until it is cut off.
 _MOST_FORCED = 4
-_WORDS: dict[str, JsonValue] = {
-    "type": "object",
-    "properties": {"words": {"type": "string"}},
-    "required": ["words"],
-    "additionalProperties": False,
-}
+_WORDS = object_of({"words": {"type": "string"}})
 _WORDS_RULE = 'To say something in place of a call, as an answer is said, reply with {"words": TEXT}.'
 
 
@@ -36,26 +31,14 @@ def call_schema(tools: Sequence[ToolSpec], *, takes_words: bool = False) -> dict
     calls: list[JsonValue] = []
     for tool in tools:
         arguments = {"type": "object", **tool.parameters, "additionalProperties": False}
-        calls.append(
-            {
-                "type": "object",
-                "properties": {"name": {"const": tool.name}, "arguments": arguments},
-                "required": ["name", "arguments"],
-                "additionalProperties": False,
-            }
-        )
+        calls.append(object_of({"name": {"const": tool.name}, "arguments": arguments}))
     return {"oneOf": [*calls, *([_WORDS] if takes_words else [])]}
 
 
 def calls_schema(tools: Sequence[ToolSpec]) -> dict[str, JsonValue]:
     """Return the JSON schema of an object with one or more calls, in the form of `as_calls`."""
     calls = {"type": "array", "items": call_schema(tools), "minItems": 1, "maxItems": _MOST_FORCED}
-    return {
-        "type": "object",
-        "properties": {_CALLS: calls},
-        "required": [_CALLS],
-        "additionalProperties": False,
-    }
+    return object_of({_CALLS: calls})
 
 
 def as_calls(calls: Iterable[ToolCall]) -> str:

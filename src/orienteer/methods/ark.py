@@ -22,10 +22,10 @@ from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Mode, VoteCount, checked_mode, concatenate, shuffle, vote
-from orienteer.llm.conversation import ELISION, prompt_of
+from orienteer.llm.conversation import ELISION, begin, prompt_of
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Reranked, Reranking, Run
-from orienteer.records import Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
+from orienteer.records import Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
 from orienteer.retrieval.graph_text import present, schema_lines
 from orienteer.tools.search import PLAIN
 from orienteer.tools.session import Session
@@ -218,22 +218,17 @@ class Ark:
             edge_types=", ".join(schema.label(name) for name in schema.edge_types),
             tools="\n".join(f"- {spec.name}: {spec.description}" for spec in toolbox.specs),
         )
-        return Trajectory(
+        return begin(
+            self._model,
+            prompt._replace(system=system),
+            {"content": f"Find the nodes that answer this question: {question.text}"},
             question=question,
             method=self.name,
-            model=self._model.name,
-            prompt=prompt.name,
-            prompt_version=prompt.version,
-            prompt_hash=prompt.sha256,
             sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed + number),
             dialect="terse" if self._is_compact else dialect_for(self._model),
             toolbox=toolbox.spec,
             tools=toolbox.specs,
             elision=ELISION,
-            opening=(
-                Message(role="system", content=system),
-                Message(role="user", content=f"Find the nodes that answer this question: {question.text}"),
-            ),
         )
 
     @property

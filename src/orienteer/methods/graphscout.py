@@ -22,10 +22,10 @@ from orienteer.cypher.session import Cypher
 from orienteer.errors import BadOption, DatabaseAway
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
-from orienteer.llm.conversation import ELISION, prompt_of
+from orienteer.llm.conversation import ELISION, begin, prompt_of
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Message, Question, Ranked, Result, Sampling, Step, Trajectory
+from orienteer.records import Question, Ranked, Result, Sampling, Step, Trajectory
 from orienteer.retrieval.graph_text import present_all, types_by_size
 from orienteer.retrieval.mentions import AnswerLinker
 from orienteer.retrieval.query import AUTO, checked_mode_or_auto
@@ -113,23 +113,17 @@ class GraphScout:
         return self._opening(question, random_seed)
 
     def _opening(self, question: Question, random_seed: int) -> Trajectory:
-        prompt = prompt_of(self._prompt)
-        return Trajectory(
+        return begin(
+            self._model,
+            prompt_of(self._prompt)._replace(system=self._system),
+            {"question": question.text},
             question=question,
             method=self.name,
-            model=self._model.name,
-            prompt=prompt.name,
-            prompt_version=prompt.version,
-            prompt_hash=prompt.sha256,
             sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed),
             dialect="qwen" if self.config.calls == "text" else dialect_for(self._model),
             toolbox=self._toolbox,
             tools=self._specs,
             elision=ELISION,
-            opening=(
-                Message(role="system", content=self._system),
-                Message(role="user", content=Template(prompt.user).substitute(question=question.text)),
-            ),
             marks=self._marks,
         )
 

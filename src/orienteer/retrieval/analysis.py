@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from orienteer.errors import BadOption
 from orienteer.graph.reserved import PASSAGES, RESERVED
@@ -24,6 +24,7 @@ from orienteer.graph.titles import TitleFinder
 from orienteer.index.name_scan import names_in
 from orienteer.index.searchers import KeyedCache
 from orienteer.llm.conversation import ask_for, prompt_of
+from orienteer.llm.schema import JsonSchema, object_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Trajectory
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query
@@ -168,17 +169,12 @@ class ModelAnalyzer:
         self._types = [name for name in graph.schema.node_types if name not in RESERVED]
         strings = {"type": "array", "items": {"type": "string"}}
         kind = {"type": "string", "enum": self._types} if self._types else {"type": "string"}
-        properties = {
+        properties: dict[str, JsonSchema] = {
             "low": {**strings, "maxItems": MOST_NAMES},
             "high": {**strings, "maxItems": MOST_THEMES},
             "answer_types": {"type": "array", "items": kind, "maxItems": MOST_TYPES if self._types else 0},
         }
-        self._schema: Mapping[str, Any] = {  # Any: a JSON schema
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
+        self._schema = object_of(properties)
         self._known: KeyedCache[str, Query] = KeyedCache(Query)
 
     def analyze(self, text: str, run: Run) -> Query:

@@ -178,10 +178,10 @@ def present(graph: Graph, row: int, *, score: float, query: str, votes: int | No
     return Presentation(graph, query)(row, score=score, votes=votes, why=why)
 
 
-def bare_hit(graph: Graph, row: int, *, score: float, why: str = "") -> Ranked:
-    """Return a hit without a text."""
+def bare_hit(graph: Graph, row: int, *, score: float, why: str = "", **shown: Any) -> Ranked:  # Any: fields of a hit
+    """Return a node as a hit, without a text unless `shown` has it."""
     arrays = graph.arrays
-    return Ranked(id=arrays.ids[row], type=arrays.type_at(row), name=arrays.names[row], score=score, why=why, text="")
+    return Ranked(id=arrays.ids[row], type=arrays.type_at(row), name=arrays.names[row], score=score, why=why, **shown)
 
 
 class Presentation:
@@ -207,15 +207,7 @@ class Presentation:
             part = {"text": best.text, "span": best.span, "marks": best.marks, "source": source}
         else:
             part = {"text": snippet(text, self._weights, arrays.tokenizer.terms_of)}
-        return Ranked(
-            id=arrays.ids[row],
-            type=arrays.type_at(row),
-            name=arrays.names[row],
-            score=score,
-            votes=votes,
-            why=why,
-            **part,
-        )
+        return bare_hit(self._graph, row, score=score, why=why, votes=votes, **part)
 
     @cached_property
     def _weights(self) -> dict[str, float]:

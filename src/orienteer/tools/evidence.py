@@ -14,7 +14,7 @@ from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm.budget import Allowance
-from orienteer.llm.schema import decode
+from orienteer.llm.schema import decode, object_of
 from orienteer.plugins import registered
 from orienteer.records import JsonValue, Observation, Question, ToolCall, ToolSpec
 from orienteer.retrieval.bases.table import BASES, open_base
@@ -174,16 +174,14 @@ class MatchTriples:
     spec = ToolSpec(
         name=MATCH,
         description="Find entities, facts and relations that match triples of subject, predicate, object.",
-        parameters={
-            "type": "object",
-            "properties": {
+        parameters=object_of(
+            {
                 "triples": {"type": "array", "items": _TRIPLE},
                 "mode": {"type": "string", "description": "How names are looked up: lexical, dense, hybrid, rrf."},
                 "tokens": {"type": "integer", "description": "Room for the reply."},
             },
-            "required": ["triples"],
-            "additionalProperties": False,
-        },
+            optional=["mode", "tokens"],
+        ),
     )
 
     def __init__(self, graph: Graph) -> None:

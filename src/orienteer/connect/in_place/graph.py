@@ -11,19 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.connect.bolt import Server
-from orienteer.connect.in_place.contents import (
-    NODE_COLUMNS,
-    Described,
-    NodeFacts,
-    SeenColumn,
-    SeenNodes,
-    SeenTypes,
-    UnsupportedInPlace,
-    describe,
-    needs_import,
-    type_counts,
-    type_of,
-)
+from orienteer.connect.in_place import contents
 from orienteer.connect.in_place.edges import (
     EVERY,
     Conditions,
@@ -89,16 +77,16 @@ class ArraysInPlace(GraphArrays):
         if id_property:
             first = server.rows(f"MATCH (n) RETURN n.{quoted(id_property)} AS id LIMIT 1")[0][0]
             has_numbers = isinstance(first, int)
-        self.facts = facts = NodeFacts(id_property, has_numbers, counts)
+        self.facts = facts = contents.NodeFacts(id_property, has_numbers, counts)
         """The ids and labels of the database."""
-        seen = SeenNodes(server, facts, tuple(self.manifest.node_types), self.tokenizer)
+        seen = contents.SeenNodes(server, facts, tuple(self.manifest.node_types), self.tokenizer)
         self.seen = seen
         text = TextInPlace(server, seen, full_text_index(server), counts.nodes)
         # Each has the methods of its original that agents' tools call.
-        self.ids = cast(Any, SeenColumn(server, seen, "id"))
-        self.names = cast(Any, SeenColumn(server, seen, "name"))
-        self.texts = cast(Any, SeenColumn(server, seen, "text"))
-        self.node_types = cast(Any, SeenTypes(server, seen, "type"))
+        self.ids = cast(Any, contents.SeenColumn(server, seen, "id"))
+        self.names = cast(Any, contents.SeenColumn(server, seen, "name"))
+        self.texts = cast(Any, contents.SeenColumn(server, seen, "text"))
+        self.node_types = cast(Any, contents.SeenTypes(server, seen, "type"))
         self.text_index = cast(Any, text)
         self.name_index = cast(Any, NamesInPlace(server, text, seen, self.tokenizer))
         self.adjacency = cast(Any, EdgesInPlace(server, seen, tuple(self.manifest.edge_types)))
@@ -111,11 +99,11 @@ class ArraysInPlace(GraphArrays):
         """Raise `BadOption` for everything that needs an imported graph."""
         if name.startswith("__") or name == "_server":
             raise AttributeError(name)
-        raise needs_import(self._server)
+        raise contents.needs_import(self._server)
 
     def __len__(self) -> int:
         """Raise `BadOption`: rows cannot be enumerated."""
-        raise needs_import(self._server)
+        raise contents.needs_import(self._server)
 
     def touching(self, groups: Sequence[NDArray[np.int32]], mask: Mask | None = None) -> Meeting:
         """Return the rows in all of these groups, or else in at least two, as `GraphArrays.touching` does."""
@@ -150,9 +138,9 @@ class ArraysInPlace(GraphArrays):
             self._statements.close()
 
     @property
-    def described(self) -> Described:
+    def described(self) -> contents.Described:
         """Return the properties of the database, which are examined at first use."""
-        return self.once("described", lambda: describe(self._server, self.schema, self.facts, self.seen))
+        return self.once("described", lambda: contents.describe(self._server, self.schema, self.facts, self.seen))
 
     def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
         """Return a mask of nodes, or None without both. Raises `UnknownType`, `UnknownProperty`, `BadOption`."""
@@ -186,7 +174,9 @@ class ArraysInPlace(GraphArrays):
     def first_of(self, node_types: Collection[str], most: int) -> Rows:
         """Return some nodes of these types, fewer than of an imported graph: each may have many edges to send."""
         names = self.described.names
-        statement = f"MATCH (n) WHERE {names.has_type('n', list(node_types))} RETURN {NODE_COLUMNS} LIMIT $most"
+        statement = (
+            f"MATCH (n) WHERE {names.has_type('n', list(node_types))} RETURN {contents.NODE_COLUMNS} LIMIT $most"
+        )
         return np.sort(self.seen.take(self._server.rows(statement, most=min(most, MOST_FIRST))))
 
     def all_of(self, node_types: Collection[str]) -> Rows:
@@ -197,7 +187,9 @@ class ArraysInPlace(GraphArrays):
                 f"There are {count:,} nodes of {', '.join(sorted(node_types))}, and of a database in place at most "
                 f"{MOST_OF_TYPES:,} are taken at once: begin with a search, or with the nodes of a name."
             )
-        statement = f"MATCH (n) WHERE {self.described.names.has_type('n', list(node_types))} RETURN {NODE_COLUMNS}"
+        statement = (
+            f"MATCH (n) WHERE {self.described.names.has_type('n', list(node_types))} RETURN {contents.NODE_COLUMNS}"
+        )
         return np.sort(self.seen.take(self._server.rows(statement)))
 
     def types_with(self, name: str) -> frozenset[str]:
@@ -237,10 +229,10 @@ class ArraysInPlace(GraphArrays):
         return {"properties": carried} if carried else {}
 
 
-class PropertiesInPlace(UnsupportedInPlace):
+class PropertiesInPlace(contents.UnsupportedInPlace):
     """The properties of fetched nodes, and the names of all properties."""
 
-    def __init__(self, server: Server, seen: SeenNodes, names: Callable[[], tuple[str, ...]]) -> None:
+    def __init__(self, server: Server, seen: contents.SeenNodes, names: Callable[[], tuple[str, ...]]) -> None:
         super().__init__(server)
         self._seen, self._names = seen, names
 
@@ -293,11 +285,11 @@ class StoreInPlace(Store):
 
 def _manifest(server: Server, counts: DatabaseCounts) -> Manifest:
     """Return a manifest with the types of a database."""
-    nodes = type_counts(counts)
+    nodes = contents.type_counts(counts)
     joined: dict[tuple[str, str, str], int] = {}
     statement = "MATCH (a)-[r]->(b) RETURN labels(a) AS a, type(r) AS type, labels(b) AS b, count(*) AS count"
     for source, kind, target, count in server.stream(statement):
-        ends = [type_of(names, counts) for names in (source, target)]
+        ends = [contents.type_of(names, counts) for names in (source, target)]
         triple = (ends[0], kind, ends[1])
         joined[triple] = joined.get(triple, 0) + count
     edges: dict[str, int] = {}

@@ -44,7 +44,7 @@ from orienteer.lab.baselines.listwise import reranked
 from orienteer.lab.baselines.triplet_pattern import MOST_SYMBOLS, Symbol, Triplet, TripletPattern, fitting, resolved
 from orienteer.protocols import LanguageModel, Run
 from orienteer.query.expressions import Binary, Expression, Literal_, Property, Variable
-from orienteer.records import Observation, Question, Ranked, Result, Sampling
+from orienteer.records import Observation, Question, Ranked, Result
 from orienteer.retrieval.graph_text import schema_lines, title
 from orienteer.retrieval.mentions import named_in, occurrences
 from orienteer.text.sentences import flat, one_line, single_spaced
@@ -182,8 +182,8 @@ class CypherAnswer(Baseline[CypherConfig]):
         if course.rows is None:
             return without(result)
         user = f"Query:\n{course.query}\n\nRows:\n{course.rows.text}\n\nQuestion: {question.text}"
-        sampling = Sampling(temperature=self.config.temperature, random_seed=run.random_seed)
-        result = ask(result, "cypher-answer", user, course.read, model=model, run=run, sampling=sampling)
+        temperature = self.config.temperature
+        result = ask(result, "cypher-answer", user, course.read, model=model, run=run, temperature=temperature)
         return course.named_first(result)
 
     def _follow(self, question: Question, run: Run) -> tuple[Result, _CypherCourse]:

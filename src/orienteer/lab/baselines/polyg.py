@@ -38,7 +38,7 @@ from orienteer.graph.store import Graph
 from orienteer.lab.baselines.baseline import TEXT, Baseline, refusal
 from orienteer.llm.schema import object_of
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import JsonValue, Question, Result, Sampling
+from orienteer.records import JsonValue, Question, Result
 from orienteer.retrieval.graph_text import schema_lines, title
 from orienteer.text.sentences import CHARACTERS_A_TOKEN
 from orienteer.tools.texts import LARGEST_K
@@ -111,8 +111,7 @@ class PolyG(Baseline[PolyGConfig]):
             text = text if len(text) <= share else f"{text[:share]} …"
             texts.append(f"#{number} {basic.pattern} {basic.question}\n{text}")
         user = "\n\n".join([*texts, f"Question: {question.text}"])
-        sampling = Sampling(temperature=self.config.temperature, random_seed=run.random_seed)
-        return ask(result, "polyg-answer", user, parted, model=model, run=run, sampling=sampling)
+        return ask(result, "polyg-answer", user, parted, model=model, run=run, temperature=self.config.temperature)
 
     def _follow(self, question: Question, run: Run) -> tuple[Result, list[BasicResult]]:
         toolbox = Toolbox.full(self._graph, mode=self.config.mode, offers_cypher=True, names_first=False)

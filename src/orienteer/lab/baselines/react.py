@@ -260,7 +260,6 @@ class Vanilla:
 
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Return the model's answer; an error of the call ends the result."""
-        sampling = Sampling(temperature=self.config.temperature, random_seed=run.random_seed)
-        nothing = self.retrieve(question, run)
-        result = ask(nothing, "vanilla", f"Question: {question.text}", parted, model=model, run=run, sampling=sampling)
+        nothing, user = self.retrieve(question, run), f"Question: {question.text}"
+        result = ask(nothing, "vanilla", user, parted, model=model, run=run, temperature=self.config.temperature)
         return result.model_copy(update={"stopped_by": result.trajectories[-1].stopped_by})

@@ -32,6 +32,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, Rows, save
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import KeyedCache
+from orienteer.lab.bases.flow import ranges
 from orienteer.llm.conversation import ask_for, prompt_of
 from orienteer.llm.schema import object_of
 from orienteer.protocols import LanguageModel, Run
@@ -150,14 +151,12 @@ def _called(numbers: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[n
 
 def _part(csr: Csr, members: NDArray[np.int64]) -> Csr:
     """Return the part of a graph that lies among some sorted nodes."""
-    counts = np.diff(csr.begins)[members]
-    at = np.repeat(csr.begins[members] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+    owners, at = ranges(csr.begins, members)
     neighbor = csr.members[at]
     place = members.searchsorted(neighbor).clip(max=len(members) - 1)
     is_inside = members[place] == neighbor
     begins = np.zeros(len(members) + 1, np.int64)
-    owners = np.repeat(np.arange(len(members)), counts)[is_inside]
-    np.cumsum(np.bincount(owners, minlength=len(members)), out=begins[1:])
+    np.cumsum(np.bincount(owners[is_inside], minlength=len(members)), out=begins[1:])
     return Csr(begins, place[is_inside].astype(np.int32), csr.weights[at][is_inside])
 
 

@@ -21,20 +21,11 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.lab.evaluation.examples import CELLS, AnswerType, Cell, Example, QuizItem
 from orienteer.lab.evaluation.running.runs import graph_hash
+from orienteer.lab.quizzes import proof
 from orienteer.lab.quizzes.drawer import Drawer
 from orienteer.lab.quizzes.generator import PlannedItem, Progress, Quiz, check_numbers, generate
 from orienteer.lab.quizzes.gold import Sizes, Solution, loosely, solve
 from orienteer.lab.quizzes.plan import QuestionPlan
-from orienteer.lab.quizzes.proof import (
-    Ledger,
-    Proof,
-    anchor_fault,
-    faults,
-    gold_query,
-    is_leaking,
-    is_redundant,
-    is_trivial,
-)
 from orienteer.lab.quizzes.question_writer import QuestionWriter
 from orienteer.records import Record
 from orienteer.retrieval.mentions import longest_names
@@ -89,7 +80,7 @@ class _QuizMaker:
         rows = {row for node in self._avoid if (row := graph.arrays.ids.find(node)) is not None}
         self._drawer = Drawer(graph, chance, rows)
         self._question_writer = QuestionWriter(graph, chance)
-        self._ledger = Ledger()
+        self._ledger = proof.Ledger()
 
     def attempt(self, cell: Cell, number: int) -> PlannedItem[QuizItem] | str:
         """Return the next item of a cell, or the reason why the plan drawn makes none."""
@@ -103,10 +94,10 @@ class _QuizMaker:
         if (fault := _fault(graph, cell, plan, solution.rows, is_true)) is not None:
             return fault
         question = self._question_writer.question(plan, cell.answer_type)
-        if plan.first is not None and is_leaking(graph, question, [plan.anchors[0]]):
+        if plan.first is not None and proof.is_leaking(graph, question, [plan.anchors[0]]):
             return "leaking"
         item = self._item(cell, plan, solution, question, number)
-        wrong = next(iter(faults(graph, item, avoid=self._avoid)), None) or self._ledger.fault(item)
+        wrong = next(iter(proof.faults(graph, item, avoid=self._avoid)), None) or self._ledger.fault(item)
         if wrong is not None:
             return wrong.reason
         self._ledger.keep(item)
@@ -115,7 +106,7 @@ class _QuizMaker:
     def _item(self, cell: Cell, plan: QuestionPlan, solution: Solution, question: str, number: int) -> QuizItem:
         graph, rows, ids = self._graph, solution.rows.tolist(), self._graph.arrays.ids
         nodes = tuple(ids[row] for row in rows) if cell.answer_type in ("entity", "set") else ()
-        query = gold_query(graph, plan, cell.answer_type)
+        query = proof.gold_query(graph, plan, cell.answer_type)
         # The nodes of question and answer: the named ones, and witnesses on the walks to the answers.
         clues = list(plan.named)
         if plan.first is not None:
@@ -128,7 +119,7 @@ class _QuizMaker:
             id=f"quiz-{self._random_seed}-{number:04}",
             question=question,
             nodes=nodes,
-            answers=Proof(len(rows), nodes).answers(graph, cell.answer_type),
+            answers=proof.Proof(len(rows), nodes).answers(graph, cell.answer_type),
             answer_type=cell.answer_type,
             pattern=cell.pattern,
             difficulty=cell.difficulty,
@@ -153,9 +144,9 @@ def _fault(graph: Graph, cell: Cell, plan: QuestionPlan, rows: Rows, is_true: bo
     if not np.array_equal(loosely(graph, plan), rows):
         return "two readings"
     is_asked = plan.target is None and len(rows) > 0
-    if is_asked and (is_trivial(graph, plan, rows) or is_redundant(graph, plan, rows)):
+    if is_asked and (proof.is_trivial(graph, plan, rows) or proof.is_redundant(graph, plan, rows)):
         return "easy"
-    if kind in ("entity", "set") and "unwritable" in {anchor_fault(graph, row) for row in rows.tolist()}:
+    if kind in ("entity", "set") and "unwritable" in {proof.anchor_fault(graph, row) for row in rows.tolist()}:
         return "unwritable"
     return None
 

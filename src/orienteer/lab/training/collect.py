@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -94,20 +94,14 @@ def collect(
     _check(config, [graph.path.name for graph in graphs], questions)
     variant, has_model = _variant(config, settings), config.teacher not in AGENTS
     asked, split = (None, None) if questions is None else _asked(questions, config)
+    as_set = {name: value for name, value in asdict(config).items() if name in Collection.model_fields}
+    own = {"samples": config.samples if has_model else 1, "split": split}
     manifest = Collection(
-        teacher=config.teacher,
+        **as_set | own,
         agent=AGENTS.get(config.teacher, config.teacher),
         model=model.name if has_model and model is not None else None,
-        samples=config.samples if has_model else 1,
-        split=split,
-        where=config.where,
-        limit=config.limit,
-        mistakes=config.mistakes,
-        random_seed=config.random_seed,
-        rules=config.rules,
         questions_sha256=asked.sha256 if asked is not None else None,
         question_count=config.count if questions is None else None,
-        patterns=config.patterns,
         avoid_sha256=_sha256(avoid),
         orienteer=__version__,
     )

@@ -38,29 +38,9 @@ from orienteer.lab.evaluation.examples import Example, QuizItem
 from orienteer.lab.evaluation.running.runs import graph_hash
 from orienteer.lab.evaluation.running.sweep import variants
 from orienteer.lab.evaluation.scores.rewards import Reward, item_of, node_reward, reward, spellings_of
+from orienteer.lab.training import runs
 from orienteer.lab.training.collect import QUESTIONS, READER, read_collection, trajectories
 from orienteer.lab.training.rows import IGNORED, Policy, Row, Sampler
-from orienteer.lab.training.runs import (
-    LOG,
-    GrpoConfig,
-    Progress,
-    Student,
-    Training,
-    arguments,
-    begin,
-    ended_early,
-    finish,
-    last_checkpoint,
-    last_of,
-    lora_of,
-    open_student,
-    sha256_of,
-    source_of,
-    step_log,
-    step_of,
-    torch,
-    train,
-)
 from orienteer.records import Dialect, Manner, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
@@ -70,12 +50,12 @@ def reinforce(
     collection: Path,
     folder: Path,
     student: str,
-    config: GrpoConfig,
+    config: runs.GrpoConfig,
     graphs: Mapping[str, Graph],
     *,
     settings: Settings,
-    progress: Progress = lambda stage, count: None,
-) -> Training:
+    progress: runs.Progress = lambda stage, count: None,
+) -> runs.Training:
     """Train a student by reward on the questions of a collection, into a folder; an unfinished training resumes.
 
     `graphs` are those of the collection, by name. Raises `BadInput` if the collection, the student or the folder do
@@ -86,19 +66,19 @@ def reinforce(
         raise BadInput(f"{collection} has single calls of reader, and no episodes to play: distil them with train sft")
     # The dialect of the teacher's calls is the one that the student is asked in.
     dialect: Dialect = next((trajectory.dialect for _, trajectory in trajectories(collection)), "native")
-    pytorch = torch()
-    source = source_of(student)
+    pytorch = runs.torch()
+    source = runs.source_of(student)
     if source.is_file() and config.kl and not config.lora:
         raise BadOption("kl compares with the student at the beginning, which has to be a folder: set lora, or kl=0")
     has_vllm = samples_by_vllm(config.sampler, source, can_compute=pytorch.cuda.is_available())
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", busy=f"another process is training in {folder}: wait for it, or name another"):
-        training = begin(
+        training = runs.begin(
             folder,
-            Training(
+            runs.Training(
                 kind="grpo",
                 student=str(source),
-                collection_sha256=sha256_of(collection),
+                collection_sha256=runs.sha256_of(collection),
                 agent=manifest.agent,
                 dialect=dialect,
                 graphs=tuple(sorted(graphs)),
@@ -109,8 +89,8 @@ def reinforce(
         if training.is_complete:
             return training
         episodes = Episodes(collection, graphs, config, settings, folder)
-        episodes.take_up(step_of(last_checkpoint(folder)))
-        opened = open_student(student, template=config.template)
+        episodes.take_up(runs.step_of(runs.last_checkpoint(folder)))
+        opened = runs.open_student(student, template=config.template)
         pytorch.manual_seed(config.random_seed)
         began = time.monotonic()
         policy = Policy(
@@ -124,30 +104,30 @@ def reinforce(
         )
         with policy:
             trainer = grpo_trainer(opened, folder, config, episodes, policy, progress, has_vllm=has_vllm)
-            train(trainer, folder)
-        return finish(
+            runs.train(trainer, folder)
+        return runs.finish(
             folder,
             training,
             opened,
             trainer,
             seconds=time.monotonic() - began,
-            reward=last_of(folder / LOG, "reward"),
-            stopped=episodes.collapse.reason or ended_early(trainer, config) or episodes.why_nothing_learnt,
+            reward=runs.last_of(folder / runs.LOG, "reward"),
+            stopped=episodes.collapse.reason or runs.ended_early(trainer, config) or episodes.why_nothing_learnt,
         )
 
 
 def grpo_trainer(
-    student: Student,
+    student: runs.Student,
     folder: Path,
-    config: GrpoConfig,
+    config: runs.GrpoConfig,
     episodes: Episodes,
     policy: Policy,
-    progress: Progress,
+    progress: runs.Progress,
     *,
     has_vllm: bool = False,
 ) -> Any:  # Any: TRL's trainer
     """Return TRL's trainer, with our episodes in place of its own and a step to each batch of them."""
-    shared = arguments(folder, config, max_steps=config.max_steps)
+    shared = runs.arguments(folder, config, max_steps=config.max_steps)
     os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
     os.environ |= {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "ERROR"}  # else it tells its makers of each start
     import trl
@@ -182,9 +162,9 @@ def grpo_trainer(
         # Places, no questions: which ones a step asks, the deck says when it comes to it.
         train_dataset=Dataset.from_list([{"prompt": str(place)} for place in range(config.batch)]),
         processing_class=student.tokenizer,
-        peft_config=lora_of(config),
+        peft_config=runs.lora_of(config),
         rollout_func=rollout_func(episodes, policy, config, end=student.tokenizer.eos_token_id),
-        callbacks=[step_log(folder / LOG, progress, config.max_minutes), _ending(episodes)],
+        callbacks=[runs.step_log(folder / runs.LOG, progress, config.max_minutes), _ending(episodes)],
     )
     policy.use(trainer.model)
     if has_vllm:
@@ -226,7 +206,7 @@ def _ending(episodes: Episodes) -> Any:  # Any: a callback of transformers
 
 
 def rollout_func(
-    episodes: Episodes, policy: Policy, config: GrpoConfig, *, end: int
+    episodes: Episodes, policy: Policy, config: runs.GrpoConfig, *, end: int
 ) -> Callable[[list[str], Any], dict[str, Any]]:  # Any: TRL's trainer, and what it takes
     """Return the function that TRL calls for the episodes of a step (`rollout_func`)."""
 
@@ -280,7 +260,7 @@ class GraphQuestion(NamedTuple):
 class Deck:
     """Which questions a step asks."""
 
-    def __init__(self, questions: Sequence[GraphQuestion], config: GrpoConfig) -> None:
+    def __init__(self, questions: Sequence[GraphQuestion], config: runs.GrpoConfig) -> None:
         chance = np.random.default_rng(config.random_seed)
         shuffled = [questions[place] for place in chance.permutation(len(questions))]
         if config.order == "difficulty":  # questions without one come last
@@ -332,7 +312,7 @@ class Episodes:
 
     collection: Path
     graphs: Mapping[str, Graph]
-    config: GrpoConfig
+    config: runs.GrpoConfig
     settings: Settings
     folder: Path
 

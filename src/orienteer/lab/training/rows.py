@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, Self, TypeAlias
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias, Unpack
 
 from orienteer.agents.dialect import read_calls
 from orienteer.errors import BadInput, ModelError
@@ -26,8 +26,9 @@ from orienteer.lab.training.runs import torch
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.schema import json_object
 from orienteer.llm.wire import body_of
+from orienteer.protocols import ChatOptions
 from orienteer.reading.by_model import SCHEMA
-from orienteer.records import JsonValue, Manner, Message, Price, Raw, Reply, Sampling, Step, ToolSpec, Trajectory, Usage
+from orienteer.records import Manner, Message, Price, Raw, Reply, Step, Trajectory, Usage
 
 # The label of a token that no loss is taken of, as in PyTorch's cross entropy.
 IGNORED = -100
@@ -318,19 +319,11 @@ class Policy:
         """Nothing: it runs here."""
         return Price(prompt=0.0, completion=0.0)
 
-    def chat(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[ToolSpec] = (),
-        schema: Mapping[str, JsonValue] | None = None,
-        sampling: Sampling | None = None,
-        seconds: float | None = None,
-    ) -> Reply:
+    def chat(self, messages: Sequence[Message], **options: Unpack[ChatOptions]) -> Reply:
         """Return the student's next message. Raises `ModelError` for a prompt that is too long; schemas are ignored."""
         began = time.monotonic()
-        wanted = sampling if sampling is not None else Sampling()
-        body = body_of(ChatRequest.of(self._name, messages, tools, schema, sampling), lacks=frozenset())
+        request = ChatRequest.of(self._name, messages, **options)
+        wanted, body = request.sampling, body_of(request, lacks=frozenset())
         text, so_far = prompt_of(body, self._tokenizer), self._conversation
         is_going_on = so_far.text and text.startswith(so_far.text)
         prompt_ids = [
@@ -351,7 +344,7 @@ class Policy:
         message = Message(role="assistant", content=said)
         return Reply(
             # Calls of tools that went natively are read as a server reads them.
-            message=read_calls(message, turn=len(messages)).message if tools else message,
+            message=read_calls(message, turn=len(messages)).message if request.tools else message,
             raw=Raw(
                 text=said,
                 finish_reason="stop" if is_ended else "length",

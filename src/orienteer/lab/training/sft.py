@@ -15,27 +15,9 @@ import numpy as np
 from orienteer.errors import BadInput, BadOption
 from orienteer.files import locked, write_whole
 from orienteer.lab.evaluation.datasets import WATCHED
+from orienteer.lab.training import runs
 from orienteer.lab.training.collect import read_collection, splits_of, trajectories
 from orienteer.lab.training.rows import Row, RowCount, learnt_texts, rows
-from orienteer.lab.training.runs import (
-    LOG,
-    Progress,
-    SftConfig,
-    Student,
-    Training,
-    arguments,
-    begin,
-    ended_early,
-    finish,
-    last_of,
-    lora_of,
-    open_student,
-    sha256_of,
-    source_of,
-    step_log,
-    torch,
-    train,
-)
 from orienteer.records import Trajectory
 
 SHOWN = "learnt.txt"
@@ -46,10 +28,10 @@ def distil(
     collections: Sequence[Path],
     folder: Path,
     student: str,
-    config: SftConfig,
+    config: runs.SftConfig,
     *,
-    progress: Progress = lambda stage, count: None,
-) -> Training:
+    progress: runs.Progress = lambda stage, count: None,
+) -> runs.Training:
     """Train a student on collections, mixed, into a folder; an unfinished training there resumes from its checkpoint.
 
     All are episodes of one agent. Raises `BadInput` if the collections, the student or the folder do not fit,
@@ -61,7 +43,7 @@ def distil(
         raise BadInput(
             f"{agents[agent]} has episodes of {agent!r}, {agents[others[0]]} of {others[0]!r}: train on one kind"
         )
-    pytorch = torch()
+    pytorch = runs.torch()
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", busy=f"another process is training in {folder}: wait for it, or name another"):
         chosen, held = choose_trajectories(collections, config)
@@ -69,12 +51,12 @@ def distil(
             kept = "validation leaves none of its trajectories" if held else "it has no trajectory"
             raise BadInput(f"there is nothing to learn from in {', '.join(map(str, collections))}: {kept}")
         dialects = {trajectory.dialect for trajectory in chosen}
-        training = begin(
+        training = runs.begin(
             folder,
-            Training(
+            runs.Training(
                 kind="sft",
-                student=str(source_of(student)),
-                collection_sha256=sha256_of(*collections),
+                student=str(runs.source_of(student)),
+                collection_sha256=runs.sha256_of(*collections),
                 agent=agent,
                 dialect=", ".join(sorted(dialects)),
                 settings=json.loads(config.model_dump_json()),
@@ -82,7 +64,7 @@ def distil(
         )
         if training.is_complete:
             return training
-        opened = open_student(student, template=config.template)
+        opened = runs.open_student(student, template=config.template)
         count = RowCount()
         as_rows = partial(rows, max_length=config.max_length, learns_failed=config.learns_failed)
         learnt = list(as_rows(chosen, opened.tokenizer, count=count))
@@ -94,8 +76,8 @@ def distil(
         pytorch.manual_seed(config.random_seed)
         began = time.monotonic()
         trainer = _trainer(opened, folder, config, learnt, checked, progress)
-        train(trainer, folder)
-        return finish(
+        runs.train(trainer, folder)
+        return runs.finish(
             folder,
             training,
             opened,
@@ -105,12 +87,14 @@ def distil(
             learnt=count.learnt,
             left_out=count.left_out,
             seconds=time.monotonic() - began,
-            checked_loss=last_of(folder / LOG, "eval_loss"),
-            stopped=ended_early(trainer, config),
+            checked_loss=runs.last_of(folder / runs.LOG, "eval_loss"),
+            stopped=runs.ended_early(trainer, config),
         )
 
 
-def choose_trajectories(collections: Sequence[Path], config: SftConfig) -> tuple[list[Trajectory], list[Trajectory]]:
+def choose_trajectories(
+    collections: Sequence[Path], config: runs.SftConfig
+) -> tuple[list[Trajectory], list[Trajectory]]:
     """Return the trajectories to learn from, and those kept for validation, drawn by question.
 
     Kept are some of the validation split, where questions of one were asked: none of that is learnt. Raises `BadOption`
@@ -143,15 +127,15 @@ def choose_trajectories(collections: Sequence[Path], config: SftConfig) -> tuple
 
 
 def _trainer(
-    student: Student,
+    student: runs.Student,
     folder: Path,
-    config: SftConfig,
+    config: runs.SftConfig,
     learnt: Sequence[Row],
     checked: Sequence[Row],
-    progress: Progress,
+    progress: runs.Progress,
 ) -> Any:  # Any: TRL's trainer
     """Return TRL's trainer over rows that are tokens already, so that nothing is written or masked again."""
-    shared = arguments(folder, config, max_steps=config.max_steps or -1)
+    shared = runs.arguments(folder, config, max_steps=config.max_steps or -1)
     import trl
     from datasets import Dataset
     from transformers import EarlyStoppingCallback
@@ -175,15 +159,15 @@ def _trainer(
         train_dataset=Dataset.from_list([row._asdict() for row in learnt]),
         eval_dataset=Dataset.from_list([row._asdict() for row in checked]) if checked else None,
         processing_class=student.tokenizer,
-        peft_config=lora_of(config),
+        peft_config=runs.lora_of(config),
         callbacks=[
-            step_log(folder / LOG, progress, config.max_minutes),
+            runs.step_log(folder / runs.LOG, progress, config.max_minutes),
             *([EarlyStoppingCallback(2)] if checked else []),
         ],
     )
 
 
-def _show(file: Path, learnt: Sequence[Row], student: Student) -> None:
+def _show(file: Path, learnt: Sequence[Row], student: runs.Student) -> None:
     """Write what is learnt of the first rows, decoded from their labels: what a person should look at first."""
     blocks = []
     for number, row in enumerate(learnt[:_SHOWN_ROWS], 1):

@@ -17,6 +17,7 @@ from pydantic import Field, field_validator, model_validator
 from orienteer.agents.answer import NOT_THERE, spoken
 from orienteer.errors import BadOption, BudgetExhausted
 from orienteer.index.searchers import Mode
+from orienteer.llm.schema import object_of
 from orienteer.options import Options
 from orienteer.records import JsonValue
 from orienteer.retrieval.evidence import Evidence
@@ -472,7 +473,7 @@ _NO_ANSWERS = frozenset(
 
 
 def _object(**properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return object_of(properties)
 
 
 _TRIPLES = {"type": "array", "items": _object(s=_TEXT, p=_TEXT, o=_TEXT)}

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from orienteer.cypher.session import Cypher
 from orienteer.errors import Error, UnknownProperty, UnknownType, nearest
 from orienteer.graph.store import Graph
+from orienteer.llm.schema import JsonSchema, object_of
 from orienteer.query.likeness import ORDERED, quantity
 from orienteer.records import Direction, Record
 from orienteer.retrieval.graph_text import arrow, triples_by_size
@@ -176,33 +177,22 @@ def _schema(kinds: Iterable[str], *, is_paper: bool = False) -> dict[str, Any]:
         "aggregate": {"enum": [*AGGREGATES, None]},
         "descending": {"type": ["boolean", "null"]},
     }
-    return {
-        "type": "object",
-        "properties": {
-            "steps": {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": MOST_STEPS,
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "op": {"enum": list(kinds)},
-                        "into": {"type": "string"},
-                        "query": {"type": "string"} if is_paper else _TEXT,
-                        "node_types": _TEXTS,
-                        "k": _NUMBER,
-                        **({} if is_paper else ours),
-                    },
-                    "required": ["op", "into", *["query"] * is_paper],
-                    "additionalProperties": False,
-                },
-            },
-            "answer": {"type": "string"},
-            **({} if is_paper else {"version": _NUMBER, "give": {"enum": [*get_args(Given), None]}}),
-        },
-        "required": ["steps", "answer"],
-        "additionalProperties": False,
+    step: dict[str, JsonSchema] = {
+        "op": {"enum": list(kinds)},
+        "into": {"type": "string"},
+        "query": {"type": "string"} if is_paper else _TEXT,
+        "node_types": _TEXTS,
+        "k": _NUMBER,
+        **({} if is_paper else ours),
     }
+    optional = [name for name in step if name not in ("op", "into", *["query"] * is_paper)]
+    steps = object_of(step, optional=optional)
+    plan: dict[str, JsonSchema] = {
+        "steps": {"type": "array", "minItems": 1, "maxItems": MOST_STEPS, "items": steps},
+        "answer": {"type": "string"},
+        **({} if is_paper else {"version": _NUMBER, "give": {"enum": [*get_args(Given), None]}}),
+    }
+    return object_of(plan, optional=["version", "give"])
 
 
 SCHEMA = _schema(KINDS)

@@ -7,7 +7,7 @@ proportions. Personalised PageRank: Page, Brin, Motwani and Winograd 1999, secti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +20,9 @@ from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.index.searchers import KeyedCache, ranking_of
 from orienteer.llm.conversation import ask_for, prompt_of
+from orienteer.llm.schema import object_of
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import JsonValue, Trajectory
+from orienteer.records import Trajectory
 from orienteer.retrieval.expansion.incidence import Incidence
 from orienteer.retrieval.query import Spaces
 
@@ -263,7 +264,9 @@ class Facts:
         texts = (arrays.texts[row] or arrays.names[row] for row in rows.tolist())
         facts = "\n".join(f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, 1))
         prompt = prompt_of("hippo-facts", "orienteer.retrieval")
-        exchange = ask_for(self._model, run, prompt, _schema(len(rows)), question=question, facts=facts)
+        number = {"type": "integer", "minimum": 1, "maximum": len(rows)}
+        schema = object_of({"kept": {"type": "array", "items": number}})
+        exchange = ask_for(self._model, run, prompt, schema, question=question, facts=facts)
         # A reply that does not fit the schema keeps all facts.
         if exchange.value is not None:
             places = sorted({number - 1 for number in exchange.value["kept"]})
@@ -283,16 +286,6 @@ class Facts:
         weights = {entity: sum(some) / len(some) for entity, some in shares.items()}
         best = sorted(weights, key=lambda entity: (-weights[entity], entity))[: self._phrases]
         return FactSeeds(facts, scores, np.array(best, np.int32), np.array([weights[entity] for entity in best]))
-
-
-def _schema(count: int) -> Mapping[str, JsonValue]:
-    number: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": count}  # Any: a JSON schema
-    return {
-        "type": "object",
-        "properties": {"kept": {"type": "array", "items": number}},
-        "required": ["kept"],
-        "additionalProperties": False,
-    }
 
 
 # Why a row was found: the one or two best things that spoke for it, by name.

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, TypeAlias, get_args
+from typing import Any, Protocol, TypeAlias, get_args
 
 from orienteer.errors import BadInput, BadOption, Error
 from orienteer.graph.store import Graph
@@ -17,7 +17,7 @@ from orienteer.ingest.bounds import parsed
 from orienteer.ingest.formats import format_of
 from orienteer.ingest.formats.files import opened, suffix, whole_json
 from orienteer.ingest.formats.jsonl import parse
-from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.formats.table import NODE_ROWS, refusing
 from orienteer.ingest.tables.plan import listing
 from orienteer.ingest.tables.values import identifier, plain
 from orienteer.lab.evaluation.examples import AnswerType, Example, Gold, QuestionSet
@@ -58,16 +58,8 @@ def rows(path: Path) -> list[QuestionRow]:
     form = format_of(path)
     if form is None:
         return list(_json_rows(path))
-
-    def refuse(reason: str, line: int, value: str) -> NoReturn:
-        raise BadInput(f"{path}, line {line}: {reason} ({value}); correct or remove the line")
-
-    batches = form.reader.batches(path, rows=NODE_ROWS, drop=refuse, header=True)
-    return [
-        dict(zip(batch.columns, values, strict=True))
-        for batch in batches
-        for values in zip(*batch.columns.values(), strict=True)
-    ]
+    drop = refusing(path, "correct or remove the line")
+    return [row for batch in form.reader.batches(path, rows=NODE_ROWS, drop=drop, header=True) for row in batch.rows()]
 
 
 def digest(paths: Iterable[Path]) -> str:

@@ -7,12 +7,12 @@ import hashlib
 import json
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Lock
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, Error, MissingExtra, NotAGraph
 from orienteer.executors import Place, Worker
@@ -24,16 +24,13 @@ from orienteer.lab.evaluation.running.runs import ANSWER, REPLIES, Line, Pair, g
 from orienteer.lab.evaluation.running.sweep import Variant
 from orienteer.llm.budget import Budget
 from orienteer.llm.replies import ChatRequest, ReplyFile, ReplyStore
-from orienteer.protocols import LanguageModel, manner_of
+from orienteer.protocols import ChatOptions, LanguageModel, manner_of
 from orienteer.records import (
-    JsonValue,
     Manner,
     Message,
     Price,
     Reply,
     Result,
-    Sampling,
-    ToolSpec,
     Trajectory,
     Usage,
 )
@@ -174,24 +171,16 @@ class ResumableModel:
         """Begin a question whose replies are stored here."""
         self._replies, self.spent, self.served = replies, Usage(), frozenset()
 
-    def chat(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[ToolSpec] = (),
-        schema: Mapping[str, JsonValue] | None = None,
-        sampling: Sampling | None = None,
-        seconds: float | None = None,
-    ) -> Reply:
+    def chat(self, messages: Sequence[Message], **options: Unpack[ChatOptions]) -> Reply:
         """Return the stored reply to this very request, else the model's, once it is on disk."""
         assert self._replies is not None  # whoever asks has begun a question
         if self._stopping.is_set():
             raise BudgetExhausted("interrupted", "stopped by the caller")
-        replies, key = self._replies, ChatRequest.of(self.name, messages, tools, schema, sampling).key
+        replies, key = self._replies, ChatRequest.of(self.name, messages, **options).key
         ordinal = replies.count(key)
         reply = replies.get(key, ordinal)
         if reply is None:
-            reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
+            reply = self._model.chat(messages, **options)
             replies.add(key, reply, ordinal=ordinal)
         with self._lock:
             self.spent += reply.usage

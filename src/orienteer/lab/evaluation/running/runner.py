@@ -18,26 +18,8 @@ from orienteer.files import write_whole
 from orienteer.graph.store import Graph
 from orienteer.ingest.stores import origin_of
 from orienteer.lab.evaluation.examples import Example, QuestionSet
+from orienteer.lab.evaluation.running import runs
 from orienteer.lab.evaluation.running.asker import Asker, AskingRecipe, Outcome, ReplyFolder, Task, model_for
-from orienteer.lab.evaluation.running.runs import (
-    LOCK,
-    MANIFEST,
-    QUESTIONS,
-    REPLIES,
-    RESULTS,
-    TRAJECTORIES,
-    Journal,
-    Line,
-    RunManifest,
-    differences,
-    graph_hash,
-    joined,
-    lock,
-    now,
-    prompt_hashes,
-    provenance,
-    read_manifest,
-)
 from orienteer.lab.evaluation.running.sweep import Variant, notes_on, select, variants
 from orienteer.llm.budget import Budget
 from orienteer.options import Options
@@ -92,7 +74,7 @@ class Progress(NamedTuple):
     seconds: float
     """Since this attempt began."""
 
-    def after(self, line: Line, seconds: float) -> Progress:
+    def after(self, line: runs.Line, seconds: float) -> Progress:
         """Return the progress with one more result."""
         failed = self.failed + (line.error is not None)
         return Progress(self.done + 1, self.total, failed, self.usage + line.usage, self.asked + 1, seconds)
@@ -137,7 +119,7 @@ def evaluate(
     recipe = AskingRecipe(
         graph=graph.path.absolute(),
         published_at=origin_of(graph.path),
-        graph_sha256=graph_hash(graph),
+        graph_sha256=runs.graph_hash(graph),
         run=path.absolute(),
         variants=tuple(chosen),
         question=examples[0].question.text,
@@ -150,7 +132,7 @@ def evaluate(
     )
     asker = Asker(recipe, graph, model)
     asker.prepare()
-    manifest = RunManifest(
+    manifest = runs.RunManifest(
         graph=graph.path.name,
         graph_sha256=recipe.graph_sha256,
         nodes=graph.arrays.manifest.nodes,
@@ -161,19 +143,21 @@ def evaluate(
         candidates=questions.candidates,
         # As it will be read again.
         methods=json.loads(json.dumps({variant.label: variant.all_options() for variant in chosen}, default=repr)),
-        prompts=prompt_hashes((variant.method.name for variant in chosen), answers=config.answers and used is not None),
+        prompts=runs.prompt_hashes(
+            (variant.method.name for variant in chosen), answers=config.answers and used is not None
+        ),
         model=recipe.model,
         base_url=getattr(used, "base_url", None),
         dialect=None if used is None else manner_of(used).dialect,
         budget={} if used is None else budget.model_dump(),
         notes=(*notes_on(questions, examples, graph), *([NO_ANSWERS] if config.answers and used is None else [])),
-        **provenance(),
+        **runs.provenance(),
         **config.model_dump(exclude={"workers", "retry_failed"}),
     )
     claim(path)
-    with lock(path):
+    with runs.lock(path):
         manifest = begin(path, manifest, examples)
-        journal = Journal(path, forgets_failed=config.retry_failed)
+        journal = runs.Journal(path, forgets_failed=config.retry_failed)
         run = _Run(path, manifest, asker, recipe, journal, executor or Threads())
         return run.work(examples, chosen, config.workers, progress or (lambda _: None))
 
@@ -183,10 +167,10 @@ class _Run:
     """One attempt at a run whose folder is ours."""
 
     path: Path
-    manifest: RunManifest
+    manifest: runs.RunManifest
     asker: Asker
     recipe: AskingRecipe
-    journal: Journal
+    journal: runs.Journal
     executor: Executor
 
     def __post_init__(self) -> None:
@@ -210,8 +194,8 @@ class _Run:
         if together:
             self._replies.prepare()
         if count := self._replies.count([task.pair for task in together]):
-            note = f"gone on with {count} replies of the model to questions that had been cut off or failed, on {now()}"
-            self._write({"notes": (*self.manifest.notes, note)})
+            note = f"gone on with {count} replies of the model to questions that had been cut off or failed"
+            self._write({"notes": (*self.manifest.notes, f"{note}, on {runs.now()}")})
         progress(so_far)
         here = Worker(self.asker.ask, self.asker.stopping.set)
         is_alone = (workers or self.executor.places or 1) == 1 or bool(costly)
@@ -251,15 +235,15 @@ class _Run:
 
     def _write(self, update: Mapping[str, object]) -> None:
         self.manifest = self.manifest.model_copy(update=update)
-        write_whole(self.path / MANIFEST, self.manifest.model_dump_json(indent=1) + "\n")
+        write_whole(self.path / runs.MANIFEST, self.manifest.model_dump_json(indent=1) + "\n")
 
 
 def claim(path: Path) -> None:
     """Make the folder, or check that it is a run's. Raises `BadInput` if it holds something else."""
     if path.exists() and not path.is_dir():
         raise BadInput(f"{path} is a file: name a folder for the run")
-    if path.is_dir() and not (path / MANIFEST).exists():
-        ours = {QUESTIONS, RESULTS, TRAJECTORIES, REPLIES, LOCK}
+    if path.is_dir() and not (path / runs.MANIFEST).exists():
+        ours = {runs.QUESTIONS, runs.RESULTS, runs.TRAJECTORIES, runs.REPLIES, runs.LOCK}
         foreign = sorted(
             entry.name for entry in path.iterdir() if entry.name not in ours and not entry.name.startswith(".")
         )
@@ -268,19 +252,19 @@ def claim(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
 
 
-def begin(path: Path, manifest: RunManifest, examples: Sequence[Example]) -> RunManifest:
+def begin(path: Path, manifest: runs.RunManifest, examples: Sequence[Example]) -> runs.RunManifest:
     """Write conditions and questions, or resume the existing ones. Raises `BadInput` if they differ."""
-    for left in [file for name in (MANIFEST, QUESTIONS) for file in path.glob(f".{name}.*")]:
+    for left in [file for name in (runs.MANIFEST, runs.QUESTIONS) for file in path.glob(f".{name}.*")]:
         left.unlink()  # by a process that was killed while it wrote
-    old = read_manifest(path) if (path / MANIFEST).exists() else None
+    old = runs.read_manifest(path) if (path / runs.MANIFEST).exists() else None
     if old is not None:
-        if differs := differences(old, manifest):
+        if differs := runs.differences(old, manifest):
             raise BadInput(
                 f"{path} holds a run with other settings: {'; '.join(differs)}. "
                 "Use the same settings, or another folder"
             )
-        manifest = joined(old, manifest)
+        manifest = runs.joined(old, manifest)
     if manifest != old:
-        write_whole(path / QUESTIONS, "".join(f"{example.model_dump_json()}\n" for example in examples))
-        write_whole(path / MANIFEST, manifest.model_dump_json(indent=1) + "\n")
+        write_whole(path / runs.QUESTIONS, "".join(f"{example.model_dump_json()}\n" for example in examples))
+        write_whole(path / runs.MANIFEST, manifest.model_dump_json(indent=1) + "\n")
     return manifest

@@ -26,6 +26,7 @@ from orienteer.files import append_line, mend, read_lines
 from orienteer.lab.evaluation.running.runs import Line, StoredRun, lock
 from orienteer.llm import Allowance
 from orienteer.llm.conversation import Prompt, ask, begin, prompt_of
+from orienteer.llm.schema import object_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Question, Record, Sampling, Trajectory, Usage
 
@@ -254,14 +255,10 @@ def _verdicts(
 
 
 def _schema(score: str) -> dict[str, JsonValue]:
-    def an_object(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        required: list[JsonValue] = list(properties)
-        return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-
     if not CRITERIA[score]:
-        return an_object({_VERDICT: {"type": "string", "enum": ["yes", "no"]}})
-    mark: JsonValue = {"type": "integer", "minimum": 0, "maximum": int(FULL_MARKS)}
-    return an_object({name: an_object({"reason": {"type": "string"}, "mark": mark}) for name in CRITERIA[score]})
+        return object_of({_VERDICT: {"type": "string", "enum": ["yes", "no"]}})
+    mark = {"type": "integer", "minimum": 0, "maximum": int(FULL_MARKS)}
+    return object_of({name: object_of({"reason": {"type": "string"}, "mark": mark}) for name in CRITERIA[score]})
 
 
 def _prompt(score: str) -> Prompt:
