@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from orienteer.reading.clauses import property_valued
@@ -10,9 +10,9 @@ from orienteer.reading.comparisons import adjective
 from orienteer.reading.nouns import names_at
 from orienteer.reading.possession import likeness_of_pair
 from orienteer.reading.query import Among, ExactQuery, Form, Measure, NodeSet
-from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
+from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, rules
 from orienteer.reading.units import PropertyFacts
-from orienteer.reading.vocabulary import ENGLISH
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 
 def _test(nodes: NodeSet) -> ExactQuery:
@@ -20,67 +20,23 @@ def _test(nodes: NodeSet) -> ExactQuery:
 
 
 @part
-def whether(context: Context, place: int) -> int | None:
-    """Read `is it true that`, `is`, `does`."""
-    start = context.end_of(place, "whether")
-    return place + 1 if start is None and context.at(place) in context.language.words["asking"] else start
-
-
-@part
-def denied(context: Context, place: int) -> list[Parse[None]]:
-    """Read nothing, or the `not` of `isn't X in Y`."""
-    is_denied = context.at(place) in context.language.words["not"]
-    return [Parse(at, None, 0.0) for at in range(place, place + 1 + is_denied)]
-
-
-@part
-def of_one(context: Context, place: int) -> bool:
-    """Read nothing where `all`, `every` does not stand."""
-    return context.at(place) not in context.language.words["all"]
-
-
-@part
 def asks(context: Context) -> bool:
     """Read nothing where the text ends as a question, or with `yes or no`."""
     text = context.reading.text.rstrip(" .").casefold()
-    return text.endswith(("?", *context.language.phrases["yes or no"]))
-
-
-@part
-def is_any(context: Context, place: int) -> bool:
-    """Read nothing before `any`, which is a part of the nodes."""
-    return context.at(place) in context.language.words["any"]
+    return text.endswith(("?", *ENGLISH.phrases["yes or no"]))
 
 
 @part
 def is_claim(context: Context, place: int) -> bool:
     """Read nothing where a question begins and has no word that asks: `X depth over 10 m?`."""
-    return place == 0 and asks(context) and context.language.words["question words"].isdisjoint(context.words)
+    return place == 0 and asks(context) and WORDS["question words"].isdisjoint(context.words)
 
 
 # ------------------------------------------------------------------------------------------------ claims about a thing
 
 
 @part
-def behind_be(context: Context, place: int) -> bool:
-    """Read nothing behind `is`, `were`."""
-    return context.at(place - 1) in context.language.words["be"]
-
-
-@part
-def behind_is(context: Context, place: int) -> bool:
-    """Read nothing behind `is`, `was`."""
-    return context.at(place - 1) in ("is", "was")
-
-
-@part
-def behind_that(context: Context, place: int) -> bool:
-    """Read nothing behind `whether`, `that`."""
-    return context.at(place - 1) in context.language.words["that"]
-
-
-@part
-def is_so(context: Context, place: int, facts: PropertyFacts, name: NodeSet) -> Iterator[Parse[NodeSet]]:
+def is_so(context: Context, place: int, facts: PropertyFacts, name: NodeSet) -> Phrases:
     """Read `over 60,000 euros`: what is said of the property of a name."""
     if facts.types & context.relations.types_of(name):
         yield from property_valued(context, facts, place, name)
@@ -89,12 +45,12 @@ def is_so(context: Context, place: int, facts: PropertyFacts, name: NodeSet) -> 
 @part
 def is_single(context: Context, place: int) -> bool:
     """Read nothing where one thing is described: behind `is`, behind `the` of a singular, or `X's designer`."""
-    at, words = context.at(place), context.language.words
-    if at in words["all"]:
+    at = context.at(place)
+    if at in WORDS["all"]:
         return False
-    if at in words["some"] or context.at(place - 1) in words["of one"]:
+    if at in WORDS["some"] or context.at(place - 1) in WORDS["of one"]:
         return True
-    if at in words["the"] and not _is_plural(context.at(place + 1)):
+    if at in WORDS["the"] and not _is_plural(context.at(place + 1)):
         return True
     owned = (context.possessive(named.last) for named in names_at(context, place))
     return any(place is not None and not _is_plural(context.at(place)) for place in owned)
@@ -114,7 +70,7 @@ def _identical(context: Context, first: NodeSet, second: NodeSet) -> ExactQuery 
 
 def _exists(context: Context, nodes: NodeSet, found: Found) -> ExactQuery | None:
     """Return whether there is something so described; of "the designer of X" alone nothing is claimed."""
-    is_some = context.at(found["0"].last) in context.language.words["some"]
+    is_some = context.at(found["0"].last) in WORDS["some"]
     is_told = len(nodes.conditions) > (0 if is_some else 1) and not nodes.named and not nodes.best
     return _test(nodes) if is_told else None
 
@@ -137,11 +93,11 @@ def _of_property(facts: PropertyFacts, one: NodeSet, other: NodeSet, greater: bo
 rules(
     "claims",
     Rule("[is] the height of X greater than that of Y", "- facts 'of or for' one greater other=one", _of_property),
-    Rule("[is] X's owner Y", "behind_be first=nodes second=nodes ~bare", _identical),
-    Rule("[whether] X's owner is Y", "behind_that first=nodes 'be' second=nodes ~bare", _identical),
+    Rule("[is] X's owner Y", "^<be> first=nodes second=nodes ~bare", _identical),
+    Rule("[whether] X's owner is Y", "^<that> first=nodes 'be' second=nodes ~bare", _identical),
     Rule(
         "[is] X a lighthouse",
-        "behind_is named 'a' kind over ~bare",
+        "^<is of one> named 'a' kind over ~bare",
         lambda named, kind: _test(NodeSet(kind, named.conditions)) if kind else None,
     ),
     Rule("[is] the salary of X over 60,000", "- facts 'of or for' name is_so => test is_so"),
@@ -151,13 +107,6 @@ rules(
 
 
 # -------------------------------------------------------------------------------------------------- claims about all
-
-
-@part
-def all_of(context: Context, place: int) -> int | None:
-    """Read `all of the`, `every`."""
-    last = context.end_of(place, "all of the")
-    return place + 1 if last is None and context.at(place) in context.language.words["all"] else last
 
 
 def _of_all(form: Form) -> Callable[[NodeSet, NodeSet], ExactQuery | None]:
@@ -176,19 +125,17 @@ def _of_all(form: Form) -> Callable[[NodeSet, NodeSet], ExactQuery | None]:
 _every, _share, _majority = _of_all("every"), _of_all("share"), _of_all("majority")
 
 
-@part
-def who_are(context: Context, place: int) -> int:
-    """Read `that are`, `are`, or nothing, between nodes and what is claimed of them."""
-    return context.skip(context.skip(place, context.language.words["relative"]), context.language.words["asking"])
-
-
 rules(
     "totality",
-    Rule("what share of the halls in X is of stone", "'share of' some who_are claimed=said(some) ~certain", _share),
+    Rule(
+        "what share of the halls in X is of stone",
+        "'share of' some -<relative> -<asking> claimed=said(some) ~certain",
+        _share,
+    ),
     Rule("are most halls in X of stone", "<asking> 'most of the' some claimed=said(some) ~certain", _majority),
     Rule(
         "whether most halls in X are of stone",
-        "'whether' 'most of the' some who_are claimed=said(some) ~certain",
+        "'whether' 'most of the' some -<relative> -<asking> claimed=said(some) ~certain",
         _majority,
     ),
     Rule(
@@ -196,13 +143,13 @@ rules(
         "is_question 'most of the' some <asking> claimed=said(some) ~certain",
         _majority,
     ),
-    Rule("is every hall in X of stone", "<asking> all_of some claimed=said(some) ~certain", _every),
+    Rule("is every hall in X of stone", "<asking> 'all of the'|<all> some claimed=said(some) ~certain", _every),
     Rule(
         "whether every hall in X is of stone",
-        "'whether every' all_of some be=0|<asking> claimed=said(some) ~certain",
+        "'whether every' 'all of the'|<all> some be=0|<asking> claimed=said(some) ~certain",
         _every,
     ),
-    Rule("all X halls are stone?", "is_question all_of some -<asking> claimed=said(some) ~certain", _every),
+    Rule("all X halls are stone?", "is_question 'all of the'|<all> some -<asking> claimed=said(some) ~certain", _every),
 )
 
 
@@ -210,7 +157,7 @@ rules(
 
 
 @part
-def alike(context: Context, place: int, found: Found) -> Iterator[Parse[NodeSet]]:
+def alike(context: Context, place: int, found: Found) -> Phrases:
     """Read `share a brewery`, `in the same country`, of two names."""
     return likeness_of_pair(context, place, found["named"], found["name"])
 
@@ -228,21 +175,21 @@ def _told(claimed: NodeSet) -> ExactQuery | None:
 
 rules(
     "checks",
-    Rule("any beers by X?", "asks is_any nodes => test nodes ~sure"),
+    Rule("any beers by X?", "asks ?<any> nodes => test nodes ~sure"),
     Rule("X weighs more than Y?", "is_claim nodes=name more_than => more_than"),
     Rule(
         "X depth over 10 m?",
         "is_claim name said(name) ~bare",
         lambda said: _test(said) if len(said.conditions) > 1 else None,
     ),
-    Rule("are there beers that X brews", "whether 'there any' nodes => test nodes"),
-    Rule("do X and Y share a brewery", "whether -<both> named 'and only' name alike => test alike"),
+    Rule("are there beers that X brews", "'whether'|<asking> 'there any' nodes => test nodes"),
+    Rule("do X and Y share a brewery", "'whether'|<asking> -<both> named 'and only' name alike => test alike"),
     Rule(
         "is either X or Y in Z",
-        "whether 'either' first=named 'or only' second=named of_either claimed=described(of_either)",
+        "'whether'|<asking> 'either' first=named 'or only' second=named of_either claimed=described(of_either)",
         _told,
     ),
-    Rule("is X in Y", "whether denied of_one one claimed=described(one)", _told),
-    Rule("is X taller than Y", "whether denied of_one nodes=one more_than => more_than"),
-    Rule("is X's owner Y", "whether denied of_one claims => claims"),
+    Rule("is X in Y", "'whether'|<asking> 0|<not> !<all> one claimed=described(one)", _told),
+    Rule("is X taller than Y", "'whether'|<asking> 0|<not> !<all> nodes=one more_than => more_than"),
+    Rule("is X's owner Y", "'whether'|<asking> 0|<not> !<all> claims => claims"),
 )

@@ -136,7 +136,7 @@ def openings(context: Context, place: int) -> Iterator[Parse[Opening]]:
             continue
         last = place + len(words)
         is_denied = not WORDS["not or never"].isdisjoint(context.words[max(0, place - _DENIED_BEFORE) : place])
-        if opening.words in context.language.phrases["as many"] and is_denied:
+        if opening.words in ENGLISH.phrases["as many"] and is_denied:
             opening = opening._replace(comparison=">=")
         yield Parse(last, opening, 0.0)
 

@@ -9,7 +9,7 @@ from orienteer.reading.edges import contrary
 from orienteer.reading.nouns import heads_at, names_at
 from orienteer.reading.objects import Objects
 from orienteer.reading.query import Among, Condition, Either, Joined, NodeSet
-from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
+from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, rules
 from orienteer.reading.vocabulary import WORDS
 
 _MOST_CLASSES = 3
@@ -18,7 +18,7 @@ _PER_WORD = 0.03  # the longer name is the likelier
 
 # ------------------------------------------------------------------------------------------------------ those of
 @part
-def classes(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def classes(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[are] dramas`, `[are] both war and drama`, `[are] neither comedies nor dramas`."""
     before = place - 1 - (context.at(place - 1) in WORDS["beside being"])
     if not nodes.types or nodes.named or context.at(before) not in WORDS["be"]:
@@ -60,7 +60,7 @@ def _class(context: Context, place: int | None, nodes: NodeSet) -> Iterator[Pars
 
 
 @part
-def called(context: Context, place: int, nodes: NodeSet, found: Found) -> Iterator[Parse[NodeSet]]:
+def called(context: Context, place: int, nodes: NodeSet, found: Found) -> Phrases:
     """Read X of `[are] called X`, `who go by the name of X`."""
     for unit in context.units.names.get(place, ()) if not nodes.named else ():
         types = context.relations.types_of(NodeSet(conditions=(Among(unit.rows),)))
@@ -70,7 +70,7 @@ def called(context: Context, place: int, nodes: NodeSet, found: Found) -> Iterat
 
 
 @part
-def among_those(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def among_those(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read X of `[one of] those that X`."""
     for described in context.nodes(place):
         types = context.relations.types_of(nodes) & context.relations.types_of(described.value)
@@ -83,7 +83,7 @@ def among_those(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
 
 
 @part
-def kind_of_them(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def kind_of_them(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `a brewery`, `a brewery in Belgium`, of names or of nodes whose kind is not known."""
     is_unknown = not nodes.named and not nodes.types
     if not is_unknown and not (nodes.named and context.at(place) in WORDS["determiners"]):
@@ -107,7 +107,7 @@ MEMBERS = rules(
 
 # ---------------------------------------------------------------------------------------------------- exceptions
 @part
-def but_named(context: Context, place: int, nodes: NodeSet, objects: Objects, found: Found) -> Iterator[Parse[NodeSet]]:
+def but_named(context: Context, place: int, nodes: NodeSet, objects: Objects, found: Found) -> Phrases:
     """Read nothing: the nodes without named ones, or without those that the relation said last leads to."""
     members, own = [member.nodes for member in objects.members], context.relations.types_of(nodes)
     if not all(member.named for member in members):
@@ -128,7 +128,7 @@ def but_named(context: Context, place: int, nodes: NodeSet, objects: Objects, fo
 
 
 @part
-def but_class(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def but_class(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `the dramas` of `films except the dramas`."""
     for one in _class(context, place, nodes):
         joined = [condition for condition in one.value if isinstance(condition, Joined)]
@@ -160,7 +160,7 @@ def _is_plural(context: Context, place: int) -> bool:
 
 
 @part
-def but_those(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def but_those(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[except] those that treat Y`."""
     those = context.skip(place, WORDS["other members"])
     units = context.units

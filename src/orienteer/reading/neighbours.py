@@ -10,7 +10,7 @@ from orienteer.reading.nouns import heads_at, people_of
 from orienteer.reading.objects import Objects
 from orienteer.reading.query import Best, Between, ExactQuery, Joined, Measure, NodeSet
 from orienteer.reading.relations import Relation
-from orienteer.reading.rules import Context, Parse, Rule, part, rules
+from orienteer.reading.rules import Context, Parse, Phrases, Rule, part, rules
 from orienteer.reading.units import LIGHT_FIT
 
 
@@ -45,7 +45,7 @@ def linked_with(context: Context, place: int, nodes: NodeSet, objects: Objects) 
 
 
 @part
-def most_linked(context: Context, place: int, nodes: NodeSet, most: bool) -> Iterator[Parse[NodeSet]]:
+def most_linked(context: Context, place: int, nodes: NodeSet, most: bool) -> Phrases:
     """Read nothing or `people`: the nodes that edges join to the most of them, or of all."""
     heads = [head for head in heads_at(context, place) if head.value.types and not head.value.conditions]
     for head in heads or [Parse(place, NodeSet(), 0.0)]:
@@ -71,7 +71,7 @@ def people(context: Context, place: int) -> Parse[NodeSet]:
 
 
 @part
-def things(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def things(context: Context, place: int) -> Phrases:
     """Read nothing, or a kind: all things, or those of the kind."""
     yield Parse(place, NodeSet(), 0.0)
     yield from (head for head in heads_at(context, place) if head.value.types and not head.value.named)

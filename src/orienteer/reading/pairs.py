@@ -12,9 +12,9 @@ from orienteer.reading.objects import one
 from orienteer.reading.properties import properties_named
 from orienteer.reading.query import Among, Best, ExactQuery, Measure, NodeSet
 from orienteer.reading.relations import Voice
-from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
+from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, rules
 from orienteer.reading.units import EdgeUnit
-from orienteer.reading.vocabulary import ENGLISH
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 _FAR = 0.3  # what a part of a name costs more than a whole name of the same words
 _ORDER = {"first": False, "earlier": False, "last": True, "later": True, "earliest": False, "latest": True}
@@ -107,12 +107,6 @@ def likeliest(context: Context, place: int) -> list[Parse[NodeSet]]:
     return [parse for parse in named if parse.cost < least[parse.last] + _FAR]
 
 
-@part
-def either(context: Context, place: int) -> list[Parse[None]]:
-    """Read `either`, `both of the`, or a part of it: "The Last Gaucho" begins so."""
-    return [Parse(start, None, 0.0) for start in context.skips(place, context.language.words["either of"])]
-
-
 def _both(context: Context, first: NodeSet, second: NodeSet) -> NodeSet | None:
     """Return the nodes of two names, of the types that both have."""
     types = context.relations.types_of(first) & context.relations.types_of(second)
@@ -120,13 +114,13 @@ def _both(context: Context, first: NodeSet, second: NodeSet) -> NodeSet | None:
     return NodeSet(conditions=(Among(rows),)) if rows else None
 
 
-_PAIR = rules("pair", Rule("X or Y", "either first=likeliest 'or' second=likeliest", _both))
+_PAIR = rules("pair", Rule("X or Y", "<either of>* first=likeliest 'or' second=likeliest", _both))
 
 
 @part
 def which(context: Context, place: int) -> int:
     """Read `which of the two`, or the verb of `do X or Y weigh more`."""
-    is_verb = context.at(place) in context.language.words["asking"]
+    is_verb = context.at(place) in WORDS["asking"]
     return place + 1 if is_verb else context.end_of(place, "which of two") or place
 
 
@@ -140,7 +134,7 @@ def ahead(context: Context, place: int) -> Iterator[Parse[_Ahead]]:
 
 
 @part
-def pair_ahead(context: Context, place: int, ahead: _Ahead) -> Iterator[Parse[NodeSet]]:
+def pair_ahead(context: Context, place: int, ahead: _Ahead) -> Phrases:
     """Read nothing: the nodes of the two names that stand ahead."""
     for pair in _PAIR(context, ahead.begin, {}):
         if pair.last == ahead.last:
@@ -150,7 +144,7 @@ def pair_ahead(context: Context, place: int, ahead: _Ahead) -> Iterator[Parse[No
 @part
 def behind_ahead(context: Context, place: int, ahead: _Ahead) -> int | None:
     """Read on to the end of the names that stand ahead."""
-    return ahead.last if context.skip(place, context.language.words["before pair"]) == ahead.begin else None
+    return ahead.last if context.skip(place, WORDS["before pair"]) == ahead.begin else None
 
 
 @part
