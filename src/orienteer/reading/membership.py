@@ -115,8 +115,8 @@ def but_named(context: Context, place: int, nodes: NodeSet, objects: Objects, fo
     first, begin = found["0"].last, found["'except'"].last
     are_those = context.skip(begin, ("for", "the")) != context.skip(begin, WORDS["other members"])
     if not are_those and all(context.relations.types_of(member) & own for member in members):
-        # "except X" leaves out X itself, where it can
-        rows = tuple(row for member in members for row in member.named)
+        # "except X" leaves out X itself, where it can, and not what else is called so
+        rows = tuple(row for member in members for row in context.relations.cut(member, own).named)
         yield Parse(place, nodes.that(Among(rows, negated=True)), 0.05)
     last = nodes.conditions[-1] if nodes.conditions else None
     if not isinstance(last, Joined) or last.comparison is not None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from orienteer.reading.comparisons import compared, compared_twice, count, openings, superlatives_at
+from orienteer.reading.comparisons import compared, compared_twice, count, is_age, openings, superlatives_at
 from orienteer.reading.edges import (
     all_joined,
     any_of,
@@ -196,15 +196,16 @@ def most_bare(context: Context, place: int, nodes: NodeSet) -> Phrases:
 
 def _property_had(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Yield `[with the] highest PROPERTY`, `[with the] oldest PROPERTY`."""
-    is_more = ENGLISH.most.get(context.at(place))
-    if is_more is None:
-        is_more = next((parse.value[0].ascending for parse in superlatives_at(context, place)), None)
+    meant = next((parse.value[0] for parse in superlatives_at(context, place)), None)
+    is_more = ENGLISH.most.get(context.at(place), None if meant is None else meant.ascending)
     if is_more is None:
         return
     begin = context.starts(place + 1, "number of", "count of", "amount of", "total of") or place + 1
     for facts, last, cost in properties_named(context, begin, nodes):
         if facts.is_measured:  # "the biggest stadium" is no text
-            yield Parse(last, replace(nodes, best=Best(Measure(property=facts.name), is_more)), cost)
+            is_turned = meant is not None and meant.is_age and is_age(context, facts)  # the oldest age is the highest
+            best = Best(Measure(property=facts.name), is_more != is_turned)
+            yield Parse(last, replace(nodes, best=best), cost)
 
 
 def _most_things_had(context: Context, head: Parse[NodeSet], nodes: NodeSet, *, descending: bool) -> Phrases:
