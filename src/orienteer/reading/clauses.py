@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from orienteer.reading.comparisons import properties_of
 from orienteer.reading.edges import any_of, contrary, denied, edge_said, joined, value_said
-from orienteer.reading.membership import EXCEPTIONS, MEMBERS
-from orienteer.reading.neighbours import LINKED, LINKS
+from orienteer.reading.membership import EXCEPTIONS, LINKED, LINKS, MEMBERS
 from orienteer.reading.nouns import (
     heads_at,
     kin_at,
@@ -236,13 +235,13 @@ def all_said(context: Context, head: Parse[NodeSet]) -> list[Parse[NodeSet]]:
     results = [head]
     front = [Described(head, len(head.value.conditions), head.last)]
     for _ in range(_MOST_MODIFIERS):
-        further: list[Described] = []
+        further = dict[Parse[NodeSet], Described]()
         for described in front:
             if context.is_exhausted():
                 break
-            further += _and_more(context, described)
-            further += _or_else(context, described)
-        front = _likeliest(further)
+            for more in (*_and_more(context, described), *_or_else(context, described)):
+                further.setdefault(more.parse, more)
+        front = [further[parse] for parse in best(further, _MOST_PARSES)]
         if not front:
             break
         results += [described.parse for described in front]
@@ -514,22 +513,6 @@ def _are_of_one_kind(conditions: Sequence[Condition]) -> bool:
         for one in conditions
     }
     return len(kinds) == 1 and None not in kinds
-
-
-def _likeliest(described: Sequence[Described]) -> list[Described]:
-    """Return the likeliest of the sets, each meaning once, a few for each end."""
-    by_meaning: dict[tuple[int, NodeSet], Described] = {}
-    for item in described:
-        key = (item.parse.last, item.parse.value)
-        if key not in by_meaning or item.parse.cost < by_meaning[key].parse.cost:
-            by_meaning[key] = item
-    ends: dict[int, int] = {}
-    likeliest = []
-    for item in sorted(by_meaning.values(), key=lambda item: item.parse.cost):
-        ends[item.parse.last] = ends.get(item.parse.last, 0) + 1
-        if ends[item.parse.last] <= _MOST_PARSES:
-            likeliest.append(item)
-    return likeliest
 
 
 # ================================================================================================================ nouns

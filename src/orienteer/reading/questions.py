@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from orienteer.index.names import folded
-from orienteer.reading import claims, forms, pairs  # noqa: F401 (their rules)
+from orienteer.reading import claims, forms  # noqa: F401 (their rules)
 from orienteer.reading.comparisons import properties_of
-from orienteer.reading.neighbours import COMMON
+from orienteer.reading.membership import COMMON
 from orienteer.reading.nouns import heads_at, people_of
 from orienteer.reading.objects import objects_at
 from orienteer.reading.query import (

@@ -209,8 +209,8 @@ def _before_endings(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             yield words[: -len(ending)]
 
 
-def best(parses: Iterable[Parse[Value]]) -> list[Parse[Value]]:
-    """Return the likeliest parses, each meaning once, likeliest first."""
+def best(parses: Iterable[Parse[Value]], most: int = _MOST) -> list[Parse[Value]]:
+    """Return the likeliest parses, each meaning once and at most so many with one end, likeliest first."""
     likeliest: dict[tuple[int, Value], Parse[Value]] = {}
     for parse in parses:
         key = (parse.last, parse.value)
@@ -220,7 +220,7 @@ def best(parses: Iterable[Parse[Value]]) -> list[Parse[Value]]:
     ordered = []
     for parse in sorted(likeliest.values(), key=lambda parse: parse.cost):
         by_end[parse.last] = by_end.get(parse.last, 0) + 1
-        if by_end[parse.last] <= _MOST:
+        if by_end[parse.last] <= most:
             ordered.append(parse)
     return ordered
 
