@@ -15,7 +15,7 @@ from orienteer.reading.possession import likeness_of_pair
 from orienteer.reading.properties import properties_named
 from orienteer.reading.query import Among, Best, ExactQuery, Form, Measure, NodeSet
 from orienteer.reading.relations import Voice
-from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, rules
+from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, part_of_words, rules
 from orienteer.reading.units import EdgeUnit, PropertyFacts
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 
@@ -209,6 +209,10 @@ rules(
 _FAR = 0.3  # what a part of a name costs more than a whole name of the same words
 _ORDER = {"first": False, "earlier": False, "last": True, "later": True, "earliest": False, "latest": True}
 """By word that follows `born`, whether later is meant."""
+part_of_words("order", _ORDER)
+part_of_words("more", ENGLISH.more)
+# `longer` before the name of a property
+part_of_words("longer", {word: one.ascending for word, one in ENGLISH.comparatives.items() if word not in ENGLISH.more})
 
 
 # --------------------------------------------------------------------------------------- contrasts: more of it than Y
@@ -226,26 +230,6 @@ def graded(context: Context, place: int, grade: Grade, nodes: NodeSet) -> Parse[
     """Read nothing: the property of the nodes that an adjective compares."""
     facts = compared_by(context, grade.adjective, nodes, grade.place)
     return None if facts is None else Parse(place, Contrast(Measure(property=facts.name), grade.is_descending), 0.0)
-
-
-@part
-def more(context: Context, place: int) -> Parse[bool] | None:
-    """Read `more`, `fewer`."""
-    return Parse(place + 1, ENGLISH.more[context.at(place)], 0.0) if context.at(place) in ENGLISH.more else None
-
-
-@part
-def longer(context: Context, place: int) -> Parse[bool] | None:
-    """Read `longer` before the name of a property."""
-    word = context.at(place)
-    is_said = word in ENGLISH.comparatives and word not in ENGLISH.more
-    return Parse(place + 1, ENGLISH.comparatives[word].ascending, 0.0) if is_said else None
-
-
-@part
-def order(context: Context, place: int) -> Parse[bool] | None:
-    """Read `first`, `later`."""
-    return Parse(place + 1, _ORDER[context.at(place)], 0.0) if context.at(place) in _ORDER else None
 
 
 @part

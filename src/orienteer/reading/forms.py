@@ -13,7 +13,7 @@ from orienteer.reading.nouns import heads_at
 from orienteer.reading.properties import properties_named
 from orienteer.reading.query import Best, ExactQuery, Executor, Joined, Measure, NodeSet, Valued, joined_of
 from orienteer.reading.relations import Voice, turned
-from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, rules
+from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, part_of_words, rules
 from orienteer.reading.units import LIGHT_FIT, KindVerb, PropertyFacts
 from orienteer.reading.verbs import measures_at
 from orienteer.reading.vocabulary import ENGLISH, WORDS, Adjective
@@ -51,6 +51,8 @@ def same(place: int, nodes: NodeSet) -> Parse[NodeSet]:
     return Parse(place, nodes, 0.0)
 
 
+part_of_words("most", ENGLISH.most)
+part_of_words("adjective_asked", ENGLISH.adjectives)  # `tall` of `how tall`
 part(measures_at, "ranked")
 part(Context.possessive)  # the ending of `X's`
 part(Context.is_over, "over")
@@ -340,18 +342,12 @@ def exact(found: Found) -> bool:
 
 
 @part
-def adjective_asked(context: Context, place: int) -> int | None:
-    """Read `tall` of `how tall`."""
-    return place + 1 if context.at(place) in ENGLISH.adjectives else None
-
-
-@part
-def by_adjective(context: Context, place: int, found: Found, scope: NodeSet) -> Parse[PropertyFacts] | None:
+def by_adjective(
+    context: Context, place: int, adjective_asked: Adjective, found: Found, scope: NodeSet
+) -> Parse[PropertyFacts] | None:
     """Read nothing: the property of the scope that the adjective compares."""
-    at = found["adjective_asked"].last - 1
-    meant = ENGLISH.adjectives[context.at(at)]
-    facts = compared_by(context, meant, scope, at)
-    return None if facts is None or meant.is_age else Parse(place, facts, 0.0)
+    facts = compared_by(context, adjective_asked, scope, found["adjective_asked"].last - 1)
+    return None if facts is None or adjective_asked.is_age else Parse(place, facts, 0.0)
 
 
 @part
@@ -439,16 +435,10 @@ def superlative(context: Context, place: int) -> Iterator[Parse[Grade]]:
 
 
 @part
-def most(context: Context, place: int) -> Parse[bool] | None:
-    """Read `most`, `fewest`, `highest`."""
-    return Parse(place + 1, ENGLISH.most[context.at(place)], 0.0) if context.at(place) in ENGLISH.most else None
-
-
-@part
 def highest(context: Context, place: int) -> Iterator[Parse[bool]]:
     """Read `highest`, `latest`, or `longest` before a property that it compares: the fastest time is no high one."""
-    if (found := most(context, place)) is not None:
-        yield found
+    if context.at(place) in ENGLISH.most:
+        yield Parse(place + 1, ENGLISH.most[context.at(place)], 0.0)
         return
     stem = context.lexicon.vocabulary.stem
     for grade in superlative(context, place):

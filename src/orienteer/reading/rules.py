@@ -252,6 +252,16 @@ def part(function: _Function, name: str = "") -> _Function:
     return function
 
 
+def part_of_words(name: str, meanings: Mapping[str, object]) -> None:
+    """Let rules name what a word means."""
+
+    def meant(context: Context, place: int) -> Parse[object] | None:
+        word = context.at(place)
+        return Parse(place + 1, meanings[word], 0.0) if word in meanings else None
+
+    part(meant, name)
+
+
 class Rule:
     """A line of the grammar."""
 
