@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -75,6 +76,15 @@ def format_duration(seconds: float) -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: `1 hit`, `1,200 hits`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def value_cell(value: object, *, has_id: bool = True) -> str:
+    """Return a value as text; a node as `name (id)`, or as its name, an edge as `source -type-> target`."""
+    if isinstance(value, dict) and {"id", "name"} <= set(value):
+        return f"{value['name']} ({value['id']})" if has_id else str(value["name"])
+    if isinstance(value, dict) and {"source", "type", "target"} <= set(value):
+        return f"{value['source']} -{value['type']}-> {value['target']}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def cut(text: str, length: int) -> str:

@@ -505,3 +505,92 @@ def test_a_text_in_place_of_a_number_is_said_where_the_number_is_asked_for(tmp_p
 def test_lines_that_would_be_cut_off_are_refused(reports: Retriever, line: str) -> None:
     with pytest.raises(BadOption):
         reports.ask("x", reading=line)
+
+
+@pytest.fixture(scope="module")
+def squad(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    ages = {"Ann Lee": (30, 2001), "Bo Ray": (60, 2010), "Cy Dunn": (45, 2005)}
+    nodes: list[dict[str, object]] = [
+        {"id": name, "type": "player", "name": name, "properties": {"Age": age, "debut_year": year}}
+        for name, (age, year) in ages.items()
+    ]
+    nodes += [{"id": "club:Rowing", "type": "club", "name": "Rowing"}]
+    edges = [{"source": name, "type": "plays_for", "target": "club:Rowing"} for name in ages]
+    graph = Graph.from_records(nodes, edges, path=tmp_path_factory.mktemp("squad") / "graph")
+    return Retriever(graph, method="anchor")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("player with the oldest age", "Bo Ray"),
+        ("Who has the oldest age?", "Bo Ray"),
+        ("player with the youngest age", "Ann Lee"),
+        ("player with the lowest age", "Ann Lee"),
+        ("player with the earliest debut year", "Ann Lee"),
+        ("player with the oldest debut year", "Ann Lee"),
+    ],
+)
+def test_the_oldest_age_is_the_highest(squad: Retriever, question: str, answer: str) -> None:
+    assert squad.ask(question).answer == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "oldest player",
+        "the two oldest players",
+        "second youngest player",
+        "Who is the oldest player of Rowing?",
+        "Who is younger than Bo Ray?",
+        "players older than Cy Dunn",
+        "Which is older, Ann Lee or Bo Ray?",
+        "Is Ann Lee older than Bo Ray?",
+        "Which player is the youngest?",
+    ],
+)
+def test_who_has_an_age_is_not_older_by_another_date(squad: Retriever, question: str) -> None:
+    result = squad.ask(question)
+    assert result.answer is None
+    assert result.refusal is not None, result.reading
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    sections = {"perl": "perl", "vim": "editors", "nano": "editors", "gimp": "graphics", "cpan": "perl"}
+    nodes: list[dict[str, object]] = [
+        {"id": f"package:{name}", "type": "package", "name": name, "properties": {"section": own}}
+        for name, own in sections.items()
+    ]
+    for kind in ("section", "source"):
+        nodes += [{"id": f"{kind}:{name}", "type": kind, "name": name} for name in ("perl", "editors", "graphics")]
+    rows = [(name, "in_section", f"section:{own}") for name, own in sections.items()]
+    rows += [
+        ("perl", "built_from", "source:perl"),
+        ("gimp", "depends", "package:perl"),
+        ("vim", "depends", "package:perl"),
+    ]
+    edges = [{"source": f"package:{one}", "type": kind, "target": other} for one, kind, other in rows]
+    graph = Graph.from_records(nodes, edges, path=tmp_path_factory.mktemp("packages") / "graph")
+    return Retriever(graph, method="anchor")
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("packages other than perl", {"vim", "nano", "gimp", "cpan"}),
+        ("packages except perl", {"vim", "nano", "gimp", "cpan"}),
+        ("Which packages other than perl are in the section perl?", {"cpan"}),
+        ("packages other than perl and vim", {"nano", "gimp", "cpan"}),
+        ("packages outside the section perl", {"vim", "nano", "gimp"}),
+    ],
+)
+def test_other_than_a_name_of_their_kind_leaves_out_that_one(
+    packages: Retriever, question: str, names: set[str]
+) -> None:
+    result = packages.ask(question)
+    assert {hit.name for hit in result.hits if hit.complete} == names, result.reading
+
+
+def test_how_many_others_there_are_is_one_number(packages: Retriever) -> None:
+    assert packages.ask("How many packages other than perl are there?").answer == "4"

@@ -21,9 +21,8 @@ from orienteer.graph.store import Graph
 from orienteer.llm.conversation import ask, begin, prompt_of
 from orienteer.llm.schema import GRAMMAR, object_of
 from orienteer.protocols import LanguageModel, RecordedReading, Run, manner_of
-from orienteer.reading.brief import listed_values, names_of, schema_of
+from orienteer.reading.brief import grammar_of, listed_values, names_of, schema_of
 from orienteer.reading.foreign import EveryLanguage
-from orienteer.reading.grammar import grammar_of
 from orienteer.reading.line import parse, tried
 from orienteer.reading.quantities import converted
 from orienteer.reading.query import Among, Best, ExactQuery, Executor, Joined, NodeSet, Told, Valued, parts_of

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from orienteer.reading.comparisons import properties_of
 from orienteer.reading.edges import any_of, contrary, denied, edge_said, joined, value_said
-from orienteer.reading.membership import EXCEPTIONS, MEMBERS
-from orienteer.reading.neighbours import LINKED, LINKS
+from orienteer.reading.membership import EXCEPTIONS, LINKED, LINKS, MEMBERS
 from orienteer.reading.nouns import (
     heads_at,
     kin_at,
@@ -25,7 +24,7 @@ from orienteer.reading.possession import HAVING, LIKENESSES, WHOSE, things_had
 from orienteer.reading.properties import TRAITS, NamedProperty, property_said
 from orienteer.reading.query import Among, Condition, Either, Filled, Joined, NodeSet, Valued
 from orienteer.reading.relations import Voice
-from orienteer.reading.rules import Context, Found, Parse, Rule, best, part, rules
+from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, best, part, rules
 from orienteer.reading.texts import text_said
 from orienteer.reading.units import EdgeUnit, PropertyFacts, name_words
 from orienteer.reading.verbs import PLACES, VERBS, Verbs, edges_named, fitting, is_particle, so_or_denied, verb_joined
@@ -45,15 +44,13 @@ def being(context: Context, place: int, found: Found) -> bool | int:
 
 
 @part
-def noun_led_to(
-    context: Context, place: int, nodes: NodeSet, edges_named: Verbs, objects: Objects
-) -> Iterator[Parse[NodeSet]]:
+def noun_led_to(context: Context, place: int, nodes: NodeSet, edges_named: Verbs, objects: Objects) -> Phrases:
     """Read nothing: the nodes of which things are what a noun says."""
     return verb_joined(context, nodes, edges_named, Voice.HAS_NOUN, Parse(place, objects, 0.02))
 
 
 @part
-def does(context: Context, found: Found, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def does(context: Context, found: Found, place: int, nodes: NodeSet) -> Phrases:
     """Read `treat`, `are used to brew`, `does not treat` behind its subject."""
     objects, first = found["objects"], found["0"].last
     verb = _verb_behind(context, place, is_passive=context.at(first - 1) in WORDS["be"])
@@ -83,7 +80,7 @@ def _related(
     end: int,
     *,
     is_strict: bool,
-) -> Iterator[Parse[NodeSet]]:
+) -> Phrases:
     """Yield what others do to nodes; what is said of the others may stand behind the verb.
 
     "In which pathways do genes participate that are bound by X"
@@ -122,7 +119,7 @@ def uncounted(objects: Objects) -> bool:
 
 
 @part
-def things_of(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Iterator[Parse[NodeSet]]:
+def things_of(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Phrases:
     """Read nothing, or `as a side effect`: the nodes that things have, or that have them."""
     return things_had(context, Parse(place, objects, 0.0), nodes)
 
@@ -148,7 +145,7 @@ def subject_is(
 
 
 @part
-def owned_as(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, name: NodeSet) -> Iterator[Parse[NodeSet]]:
+def owned_as(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, name: NodeSet) -> Phrases:
     """Read `of`, which may be left out where the question begins with it: the nodes of which a named one is a noun."""
     last = context.starts(place, "of", "for", "to", "in", "at")
     if last is not None or context.at(0) in WORDS["all prepositions"]:
@@ -157,7 +154,7 @@ def owned_as(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, name:
 
 
 @part
-def done_by_none(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit) -> Iterator[Parse[NodeSet]]:
+def done_by_none(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit) -> Phrases:
     """Read nothing, or a preposition: the nodes to which nobody does it."""
     for relation in context.relations.named(nodes, verb.edges, Voice.OBJECT, NodeSet()):
         yield joined(relation, place + (context.at(place) in WORDS["all prepositions"]), is_denied=True)
@@ -182,7 +179,7 @@ def asked_where(context: Context) -> bool:
 
 
 @part
-def around(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Iterator[Parse[NodeSet]]:
+def around(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Phrases:
     """Read `located`, or nothing: the nodes that the subject lies in."""
     last = context.starts(place, "located", "situated", "found", "based") or place
     if len(objects.members) > 1 or objects.is_denied:
@@ -238,13 +235,13 @@ def all_said(context: Context, head: Parse[NodeSet]) -> list[Parse[NodeSet]]:
     results = [head]
     front = [Described(head, len(head.value.conditions), head.last)]
     for _ in range(_MOST_MODIFIERS):
-        further: list[Described] = []
+        further = dict[Parse[NodeSet], Described]()
         for described in front:
             if context.is_exhausted():
                 break
-            further += _and_more(context, described)
-            further += _or_else(context, described)
-        front = _likeliest(further)
+            for more in (*_and_more(context, described), *_or_else(context, described)):
+                further.setdefault(more.parse, more)
+        front = [further[parse] for parse in best(further, _MOST_PARSES)]
         if not front:
             break
         results += [described.parse for described in front]
@@ -345,14 +342,14 @@ def _or_else(context: Context, described: Described) -> Iterator[Described]:
         yield Described(Parse(modified.last, either, cost + modified.cost), before, noun)
 
 
-def property_valued(context: Context, facts: PropertyFacts, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def property_valued(context: Context, facts: PropertyFacts, place: int, nodes: NodeSet) -> Phrases:
     """Yield the nodes of a set with what is said here of a property that was named before."""
     begin = context.starts(place, "made of", "made out of", "made from") or place
     yield from property_said(context, NamedProperty(facts, begin, 0.0), nodes)
 
 
 @part
-def begun_then(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def begun_then(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `in 2023`, `after May 2020`: of the only date of people that tells when they began."""
     own = [facts for facts in properties_of(context, nodes) if facts.kind in ("year", "date")]
     begun = [facts for facts in own if not WORDS["edge begins"].isdisjoint(name_words(facts.name))]
@@ -369,7 +366,10 @@ def one_said(context: Context, place: int, nodes: NodeSet) -> list[Parse[NodeSet
     return context.once(key, lambda: best(_all_modifiers(context, place, nodes)))
 
 
-def _all_modifiers(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+part(one_said, "said")
+
+
+def _all_modifiers(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Yield `but not X`, `whose height is 5 m`, `[that] are not brewed by X`, `by which X is suggested`."""
     yield from EXCEPTIONS.of(context, place, nodes)
     yield from NEITHER.of(context, place, nodes)
@@ -515,22 +515,6 @@ def _are_of_one_kind(conditions: Sequence[Condition]) -> bool:
     return len(kinds) == 1 and None not in kinds
 
 
-def _likeliest(described: Sequence[Described]) -> list[Described]:
-    """Return the likeliest of the sets, each meaning once, a few for each end."""
-    by_meaning: dict[tuple[int, NodeSet], Described] = {}
-    for item in described:
-        key = (item.parse.last, item.parse.value)
-        if key not in by_meaning or item.parse.cost < by_meaning[key].parse.cost:
-            by_meaning[key] = item
-    ends: dict[int, int] = {}
-    likeliest = []
-    for item in sorted(by_meaning.values(), key=lambda item: item.parse.cost):
-        ends[item.parse.last] = ends.get(item.parse.last, 0) + 1
-        if ends[item.parse.last] <= _MOST_PARSES:
-            likeliest.append(item)
-    return likeliest
-
-
 # ================================================================================================================ nouns
 # Noun phrases with all that is said of their nodes: `Duvel's brewery`, `beers that X brews`, `alumni of X and Y`.
 
@@ -552,7 +536,10 @@ def noun_phrases(context: Context, place: int) -> list[Parse[NodeSet]]:
     return context.known[key]
 
 
-def _all(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+part(noun_phrases, "nodes")
+
+
+def _all(context: Context, place: int) -> Phrases:
     if context.is_exhausted():
         return
     for named in names_at(context, place):
@@ -565,7 +552,7 @@ def _all(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     yield from _common(context, place)
 
 
-def _with_name(context: Context, place: int, named: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+def _with_name(context: Context, place: int, named: Parse[NodeSet]) -> Phrases:
     """Yield `Duvel`, `the Night Owl from Ballycrane`, `Duvel's brewery`."""
     yield named
     if not named.value.named or _are_namesakes(context, named.value):
@@ -583,7 +570,7 @@ def _are_namesakes(context: Context, nodes: NodeSet) -> bool:
     return len(names) == 1 < len(nodes.named)
 
 
-def _nouns_of_many(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def _nouns_of_many(context: Context, place: int) -> Phrases:
     """Yield `alumni of X and Y`, `members of either X or Y`."""
     for begin in context.skips(place):
         for unit in context.units.edges.get(begin, ()):
@@ -594,7 +581,7 @@ def _nouns_of_many(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
                 yield from _noun_of_many(context, unit, objects)
 
 
-def _common(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def _common(context: Context, place: int) -> Phrases:
     """Yield `common symptoms of X and Y`, `shared paradigms of X and Y`: those that all of several have."""
     begin = context.skip(place)
     if context.at(begin) not in WORDS["common"]:
@@ -611,7 +598,7 @@ def _common(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
                     yield parse._replace(cost=parse.cost + nodes.cost)
 
 
-def _noun_of_many(context: Context, unit: EdgeUnit, objects: Parse[Objects]) -> Iterator[Parse[NodeSet]]:
+def _noun_of_many(context: Context, unit: EdgeUnit, objects: Parse[Objects]) -> Phrases:
     conditions: list[Condition] = []
     nodes = NodeSet()
     for member in objects.value.members:

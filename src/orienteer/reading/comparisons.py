@@ -36,14 +36,18 @@ def properties_of(context: Context, nodes: NodeSet) -> list[PropertyFacts]:
 
 def compared_by(context: Context, adjective: Adjective, nodes: NodeSet, place: int) -> PropertyFacts | None:
     """Return the property that an adjective compares; None, with a complaint, where none or several are."""
-    words = _stems(context, adjective.words)
+    words, ages = _stems(context, adjective.words), list[PropertyFacts]()
     own = [facts for facts in properties_of(context, nodes) if facts.is_measured]
     fitting = [facts for facts in own if words.intersection(facts.stems) or facts.unit in adjective.words]
     if adjective.is_age:
         others = _stems(context, WORDS["no ages"])
         fitting = [facts for facts in own if facts.kind in ("year", "date") and not others.intersection(facts.stems)]
         fitting = [facts for facts in fitting if words.intersection(facts.stems)] or fitting
-    if len(fitting) > 1:  # `price` is more the price of a thing than `purchase_price` is
+        births = _stems(context, WORDS["births"])
+        ages = [facts for facts in own if is_age(context, facts)]
+        if ages and not any(births.intersection(facts.stems) for facts in fitting):
+            fitting += ages  # who has an `age` is old by that, and not by another date
+    if len(fitting) > 1 and not ages:  # `price` is more the price of a thing than `purchase_price` is
         fitting = [facts for facts in fitting if words.issuperset(facts.stems)] or fitting
     if len(fitting) == 1:
         return fitting[0]
@@ -54,6 +58,11 @@ def compared_by(context: Context, adjective: Adjective, nodes: NodeSet, place: i
     else:
         context.complain(place, f"nothing here is told that {word!r} compares")
     return None
+
+
+def is_age(context: Context, facts: PropertyFacts) -> bool:
+    """Return whether a property tells how old something is, in which the oldest has the most."""
+    return facts.kind == "number" and context.lexicon.vocabulary.stem("age") in facts.stems
 
 
 def stated_by(context: Context, verb: str, nodes: NodeSet) -> PropertyFacts | None:
@@ -136,7 +145,7 @@ def openings(context: Context, place: int) -> Iterator[Parse[Opening]]:
             continue
         last = place + len(words)
         is_denied = not WORDS["not or never"].isdisjoint(context.words[max(0, place - _DENIED_BEFORE) : place])
-        if opening.words in context.language.phrases["as many"] and is_denied:
+        if opening.words in ENGLISH.phrases["as many"] and is_denied:
             opening = opening._replace(comparison=">=")
         yield Parse(last, opening, 0.0)
 

@@ -22,7 +22,7 @@ from orienteer.reading.query import (
     negated,
 )
 from orienteer.reading.relations import Relation, Voice
-from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
+from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, rules
 from orienteer.reading.units import LIGHT_FIT, EdgeUnit, PropertyFacts, TimedEdges, dates_called
 from orienteer.reading.vocabulary import WORDS
 
@@ -171,7 +171,7 @@ def facts_of_edges(context: Context, kinds: Sequence[int]) -> list[PropertyFacts
     return [facts for facts in context.lexicon.edge_properties.values() if facts.edges & edges]
 
 
-def edge_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def edge_said(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Yield `before 2010`, `since 1990`, `as captain`, `with a fee over 50`, of the edge that was spoken of last."""
     best = nodes.best
     if best is not None and best.measure.target is not None and facts_of_edges(context, best.measure.kinds):
@@ -196,7 +196,7 @@ def edge_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
         yield Parse(parse.last, replace(nodes, conditions=(*nodes.conditions[:-1], new)), parse.cost)
 
 
-def _told_of_counted(context: Context, place: int, nodes: NodeSet, best: Best) -> Iterator[Parse[NodeSet]]:
+def _told_of_counted(context: Context, place: int, nodes: NodeSet, best: Best) -> Phrases:
     """Yield `[reviewed the most films] with a rating above 90`, of the edges that are counted."""
     last = nodes.conditions[-1] if nodes.conditions else None
     others = facts_of_edges(context, last.kinds) if isinstance(last, Joined) else []
@@ -210,7 +210,7 @@ def _told_of_counted(context: Context, place: int, nodes: NodeSet, best: Best) -
 
 
 @part
-def lone_edge(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def lone_edge(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `joined before 2010`, `scored by header`: a verb with what is said of it, and nothing that it leads to."""
     for unit in context.units.edges.get(place, ()):
         if isinstance(unit.edges, TimedEdges) and _have_begun(context):
@@ -242,7 +242,7 @@ def _valued(conditions: Sequence[Condition]) -> tuple[Valued, ...]:
 
 
 @part
-def value_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def value_said(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `captain of X`, `captains at X and Y`, `[who] coaches X`: whom an edge with a value joins to things."""
     for unit in context.units.edge_values.get(context.skip(place), ()):
         of = unit.last + (context.at(unit.last) in WORDS["all prepositions"])
@@ -262,9 +262,7 @@ def value_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
 
 
 @part
-def bound(
-    context: Context, place: int, nodes: NodeSet, edge_noun: EdgeUnit, objects: Objects
-) -> Iterator[Parse[NodeSet]]:
+def bound(context: Context, place: int, nodes: NodeSet, edge_noun: EdgeUnit, objects: Objects) -> Phrases:
     """Read nothing: the nodes that an edge joins to one thing: `under contract at X`."""
     (member, *others) = objects.members
     if not others and not member.negated and objects.amount is None:
@@ -273,7 +271,7 @@ def bound(
 
 
 @part
-def edge_value_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
+def edge_value_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Phrases:
     """Read `a rating over 90`, of the edges that lead to nodes: any one of them; `the rating` is not told of one."""
     begin = place + (context.at(place) in WORDS["some"])
     for unit in context.units.edge_properties.get(begin, ()) if not having_word and nodes.types else ():

@@ -13,7 +13,7 @@ from orienteer.reading.nouns import heads_at
 from orienteer.reading.properties import properties_named
 from orienteer.reading.query import Best, ExactQuery, Executor, Joined, Measure, NodeSet, Valued, joined_of
 from orienteer.reading.relations import Voice, turned
-from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
+from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, part_of_words, rules
 from orienteer.reading.units import LIGHT_FIT, KindVerb, PropertyFacts
 from orienteer.reading.verbs import measures_at
 from orienteer.reading.vocabulary import ENGLISH, WORDS, Adjective
@@ -46,15 +46,16 @@ def described(context: Context, place: int, nodes: NodeSet) -> list[Parse[NodeSe
 
 
 @part
-def said(context: Context, place: int, nodes: NodeSet) -> list[Parse[NodeSet]]:
-    """Read one thing that is said here of nodes."""
-    return context.modifiers(place, nodes)
-
-
-@part
 def same(place: int, nodes: NodeSet) -> Parse[NodeSet]:
     """Read nothing, and mean the nodes of another part."""
     return Parse(place, nodes, 0.0)
+
+
+part_of_words("most", ENGLISH.most)
+part_of_words("adjective_asked", ENGLISH.adjectives)  # `tall` of `how tall`
+part(measures_at, "ranked")
+part(Context.possessive)  # the ending of `X's`
+part(Context.is_over, "over")
 
 
 @part
@@ -62,24 +63,6 @@ def measured(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Mea
     """Read the name of a property that nodes have, as a measure of them."""
     for own, last, cost in properties_named(context, place, nodes):
         yield Parse(last, Measure(property=own.name), cost)
-
-
-@part
-def ranked(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
-    """Read what nodes are ranked by: a property, or a number of things."""
-    return measures_at(context, place, nodes)
-
-
-@part
-def possessive(context: Context, place: int) -> int | None:
-    """Read the ending of `X's`."""
-    return context.possessive(place)
-
-
-@part
-def over(context: Context, place: int) -> bool:
-    """Read nothing where nothing that says anything follows."""
-    return context.is_over(place)
 
 
 @part
@@ -95,14 +78,14 @@ def is_question(context: Context) -> bool:
 def counting(context: Context, place: int) -> Iterator[Parse[None]]:
     """Read `how many`, `what is the exact number of`; not `the total amount of`, where a property is called so."""
     start = context.end_of(place, "what is the number") or place
-    number = context.end_of(context.skip(start, context.language.words["article of number"]), "number of")
+    number = context.end_of(context.skip(start, WORDS["article of number"]), "number of")
     for last in sorted({*context.ends_of(place, "counting"), *(() if number is None else (number,))}):
         if not any(unit.cost == 0 for unit in context.units.properties.get(last - 2, ())):
             yield Parse(last, None, 0.0)
 
 
 @part
-def had(context: Context, place: int, name: NodeSet, kind: frozenset[int]) -> Iterator[Parse[NodeSet]]:
+def had(context: Context, place: int, name: NodeSet, kind: frozenset[int]) -> Phrases:
     """Read nothing: the things of a kind that the named node has."""
     for relation in context.relations.unnamed(NodeSet(kind), "of", name, Voice.NOUN_OF):
         yield Parse(place, relation.joined, relation.cost)
@@ -136,7 +119,7 @@ def having(context: Context, place: int) -> Parse[frozenset[int]]:
 
 
 @part
-def its_things(context: Context, place: int, facts: PropertyFacts, having: frozenset[int]) -> Iterator[Parse[NodeSet]]:
+def its_things(context: Context, place: int, facts: PropertyFacts, having: frozenset[int]) -> Phrases:
     """Read what is said of the things that have a property: `[salary] in Engineering`."""
     for scope in all_said(context, Parse(place, NodeSet(facts.types), 0.15)):
         # the "total gold of" two guilds is theirs, and not their members'
@@ -151,7 +134,7 @@ def is_cut(scope: NodeSet) -> bool:
 
 
 @part
-def scope(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def scope(context: Context, place: int) -> Phrases:
     """Read whose property is asked for, behind its name: `of X`, `does X have`."""
     for nodes in context.nodes(context.end_of(place, "of") or place):
         last = context.end_of(nodes.last, "has it")
@@ -181,7 +164,7 @@ def _mean_count(context: Context, some: NodeSet) -> ExactQuery | None:
 @part
 def in_unit(context: Context, place: int, facts: PropertyFacts) -> int:
     """Read `in m2`, of a property that is told in it, or nothing."""
-    unit = context.skip(place, context.language.words["measured in"])
+    unit = context.skip(place, WORDS["measured in"])
     is_own = facts.unit is not None and UNITS.get(context.at(unit)) == UNITS[facts.unit]
     return unit + 1 if is_own else place
 
@@ -248,7 +231,7 @@ def _total_of_each(
 
 
 @part
-def owners(context: Context, place: int, numeric: PropertyFacts) -> Iterator[Parse[NodeSet]]:
+def owners(context: Context, place: int, numeric: PropertyFacts) -> Phrases:
     """Read `of the staff`, or nothing: what has a property."""
     of = context.end_of(place, "of")
     for parse in context.nodes(of) if of is not None else ():
@@ -331,7 +314,7 @@ def _fitting(context: Context, value: ExactQuery, found: Found) -> ExactQuery | 
 
 
 @part
-def what_has_it(context: Context, place: int, facts: PropertyFacts, scope: NodeSet) -> Iterator[Parse[NodeSet]]:
+def what_has_it(context: Context, place: int, facts: PropertyFacts, scope: NodeSet) -> Phrases:
     """Read nothing: the only thing with a property that each node of a scope leads to: the type of an aircraft."""
     if scope.named and not may_have(context, facts, scope):
         for relation in context.relations.unnamed(NodeSet(facts.types), "", scope):
@@ -359,18 +342,12 @@ def exact(found: Found) -> bool:
 
 
 @part
-def adjective_asked(context: Context, place: int) -> int | None:
-    """Read `tall` of `how tall`."""
-    return place + 1 if context.at(place) in ENGLISH.adjectives else None
-
-
-@part
-def by_adjective(context: Context, place: int, found: Found, scope: NodeSet) -> Parse[PropertyFacts] | None:
+def by_adjective(
+    context: Context, place: int, adjective_asked: Adjective, found: Found, scope: NodeSet
+) -> Parse[PropertyFacts] | None:
     """Read nothing: the property of the scope that the adjective compares."""
-    at = found["adjective_asked"].last - 1
-    meant = ENGLISH.adjectives[context.at(at)]
-    facts = compared_by(context, meant, scope, at)
-    return None if facts is None or meant.is_age else Parse(place, facts, 0.0)
+    facts = compared_by(context, adjective_asked, scope, found["adjective_asked"].last - 1)
+    return None if facts is None or adjective_asked.is_age else Parse(place, facts, 0.0)
 
 
 @part
@@ -390,7 +367,7 @@ def _dated(context: Context, nodes: NodeSet) -> list[PropertyFacts]:
 def beginning(context: Context, place: int, nodes: NodeSet) -> Parse[PropertyFacts] | None:
     """Read `built`, `founded`: the only property that tells when something was, where it may tell that."""
     dated, verb, stem = _dated(context, nodes), context.at(place), context.lexicon.vocabulary.stem
-    if len(dated) != 1 or verb not in context.language.words["begin"]:
+    if len(dated) != 1 or verb not in WORDS["begin"]:
         return None
     alike = {stem(word) for group in ENGLISH.groups["properties"] if verb in group for word in group} | {stem(verb)}
     may_tell = not alike.isdisjoint(dated[0].stems)
@@ -407,7 +384,7 @@ def date_named(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[P
 
 
 @part
-def event(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def event(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Phrases:
     """Read nothing: the things with a date that an edge joins to nodes: the plantings of a rose."""
     return iter(()) if may_have(context, facts, nodes) else event_with(context, place, NodeSet(facts.types), nodes)
 
@@ -426,7 +403,7 @@ def dated_facts(context: Context, place: int) -> Iterator[Parse[PropertyFacts]]:
 
 
 @part
-def event_with(context: Context, place: int, event: NodeSet, named: NodeSet) -> Iterator[Parse[NodeSet]]:
+def event_with(context: Context, place: int, event: NodeSet, named: NodeSet) -> Phrases:
     """Read nothing: those of the things that an edge joins to another name as well."""
     for relation in context.relations.direct(event, "", named):
         yield Parse(place, relation.joined, relation.cost)
@@ -458,16 +435,10 @@ def superlative(context: Context, place: int) -> Iterator[Parse[Grade]]:
 
 
 @part
-def most(context: Context, place: int) -> Parse[bool] | None:
-    """Read `most`, `fewest`, `highest`."""
-    return Parse(place + 1, ENGLISH.most[context.at(place)], 0.0) if context.at(place) in ENGLISH.most else None
-
-
-@part
 def highest(context: Context, place: int) -> Iterator[Parse[bool]]:
     """Read `highest`, `latest`, or `longest` before a property that it compares: the fastest time is no high one."""
-    if (found := most(context, place)) is not None:
-        yield found
+    if context.at(place) in ENGLISH.most:
+        yield Parse(place + 1, ENGLISH.most[context.at(place)], 0.0)
         return
     stem = context.lexicon.vocabulary.stem
     for grade in superlative(context, place):
@@ -488,12 +459,6 @@ def _value_of_best(context: Context, facts: PropertyFacts, highest: bool, scope:
 def all_with(place: int, facts: PropertyFacts) -> Parse[NodeSet]:
     """Read nothing: all nodes that have a property."""
     return Parse(place, NodeSet(facts.types), 0.05)
-
-
-@part
-def relative(context: Context, place: int) -> bool:
-    """Read nothing where a relative clause begins."""
-    return context.at(place) in context.language.words["relative"]
 
 
 rules(
@@ -540,7 +505,7 @@ rules(
     Rule("when was X born", "'when' nodes -<say nothing> facts=date_named value(facts, nodes) => value"),
     Rule(
         "when was the museum founded that X",
-        "'when' nodes -<say nothing> facts=date_named relative said value(facts, said) => value",
+        "'when' nodes -<say nothing> facts=date_named ?<relative> said value(facts, said) => value",
     ),
 )
 

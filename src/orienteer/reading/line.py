@@ -36,7 +36,7 @@ from orienteer.reading.query import (
     linking_kinds,
     negated,
 )
-from orienteer.reading.wording import QueryWording
+from orienteer.reading.wording import CLAIMS, QueryWording
 from orienteer.text.sentences import one_line
 
 # =============================================================================================================== tokens
@@ -140,11 +140,6 @@ def _split(line: str) -> Iterator[Token]:
 
 SIGNS: Mapping[str, Comparison] = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 TOTALS: tuple[Form, ...] = ("average", "median", "sum")
-CLAIMED: Mapping[tuple[str, ...], Form] = {
-    ("whether", "every"): "every",
-    ("whether", "most"): "majority",
-    ("share", "of"): "share",
-}
 TOLD = ("average", "median")
 _PERIOD = re.compile(r"(\d{4})(?:-(\d\d))?", re.ASCII)
 _OF = "write `of` and the nodes"
@@ -187,8 +182,8 @@ class _ReadingLine:
         if self._tokens.takes("whether", "any"):
             self._is_claim = True
             return ExactQuery("test", self._nodes())
-        for words, form in CLAIMED.items():
-            if self._tokens.has("meets") and self._tokens.takes(*words):
+        for form, words in CLAIMS.items():
+            if self._tokens.has("meets") and self._tokens.takes(*words.split()):
                 return self._claimed(form)
         if self._tokens.takes("whether"):
             return self._comparison()
@@ -198,9 +193,9 @@ class _ReadingLine:
             return self._list()
         if self._tokens.takes("count"):
             return self._per(ExactQuery("count", self._nodes()))
-        for form in TOTALS:
-            if self._tokens.takes(form):
-                return self._total(form)
+        for total in TOTALS:
+            if self._tokens.takes(total):
+                return self._total(total)
         return self._value() or ExactQuery("list", self._nodes())
 
     def _path(self) -> ExactQuery:

@@ -1,16 +1,21 @@
-"""What nodes are and are not: `is a brewery`, `among those that treat X`, `other than X`, `but not Y`."""
+"""What nodes are and are not, and what any edge joins them to: `is a brewery`, `but not Y`, `neighbours of X`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from orienteer.reading.edges import contrary
-from orienteer.reading.nouns import heads_at, names_at
+from orienteer.reading.edges import condition, contrary, joined_together
+from orienteer.reading.nouns import heads_at, names_at, people_of
 from orienteer.reading.objects import Objects
-from orienteer.reading.query import Among, Condition, Either, Joined, NodeSet
-from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
+from orienteer.reading.query import Among, Best, Between, Condition, Either, ExactQuery, Joined, Measure, NodeSet
+from orienteer.reading.relations import Relation
+from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, rules
+from orienteer.reading.units import LIGHT_FIT
 from orienteer.reading.vocabulary import WORDS
+
+# ============================================================================================================== members
+# What nodes are and are not: `is a brewery`, `among those that treat X`, `other than X`, `but not Y`.
 
 _MOST_CLASSES = 3
 _PER_WORD = 0.03  # the longer name is the likelier
@@ -18,7 +23,7 @@ _PER_WORD = 0.03  # the longer name is the likelier
 
 # ------------------------------------------------------------------------------------------------------ those of
 @part
-def classes(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def classes(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[are] dramas`, `[are] both war and drama`, `[are] neither comedies nor dramas`."""
     before = place - 1 - (context.at(place - 1) in WORDS["beside being"])
     if not nodes.types or nodes.named or context.at(before) not in WORDS["be"]:
@@ -60,7 +65,7 @@ def _class(context: Context, place: int | None, nodes: NodeSet) -> Iterator[Pars
 
 
 @part
-def called(context: Context, place: int, nodes: NodeSet, found: Found) -> Iterator[Parse[NodeSet]]:
+def called(context: Context, place: int, nodes: NodeSet, found: Found) -> Phrases:
     """Read X of `[are] called X`, `who go by the name of X`."""
     for unit in context.units.names.get(place, ()) if not nodes.named else ():
         types = context.relations.types_of(NodeSet(conditions=(Among(unit.rows),)))
@@ -70,7 +75,7 @@ def called(context: Context, place: int, nodes: NodeSet, found: Found) -> Iterat
 
 
 @part
-def among_those(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def among_those(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read X of `[one of] those that X`."""
     for described in context.nodes(place):
         types = context.relations.types_of(nodes) & context.relations.types_of(described.value)
@@ -83,7 +88,7 @@ def among_those(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
 
 
 @part
-def kind_of_them(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def kind_of_them(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `a brewery`, `a brewery in Belgium`, of names or of nodes whose kind is not known."""
     is_unknown = not nodes.named and not nodes.types
     if not is_unknown and not (nodes.named and context.at(place) in WORDS["determiners"]):
@@ -107,7 +112,7 @@ MEMBERS = rules(
 
 # ---------------------------------------------------------------------------------------------------- exceptions
 @part
-def but_named(context: Context, place: int, nodes: NodeSet, objects: Objects, found: Found) -> Iterator[Parse[NodeSet]]:
+def but_named(context: Context, place: int, nodes: NodeSet, objects: Objects, found: Found) -> Phrases:
     """Read nothing: the nodes without named ones, or without those that the relation said last leads to."""
     members, own = [member.nodes for member in objects.members], context.relations.types_of(nodes)
     if not all(member.named for member in members):
@@ -115,8 +120,8 @@ def but_named(context: Context, place: int, nodes: NodeSet, objects: Objects, fo
     first, begin = found["0"].last, found["'except'"].last
     are_those = context.skip(begin, ("for", "the")) != context.skip(begin, WORDS["other members"])
     if not are_those and all(context.relations.types_of(member) & own for member in members):
-        # "except X" leaves out X itself, where it can
-        rows = tuple(row for member in members for row in member.named)
+        # "except X" leaves out X itself, where it can, and not what else is called so
+        rows = tuple(row for member in members for row in context.relations.cut(member, own).named)
         yield Parse(place, nodes.that(Among(rows, negated=True)), 0.05)
     last = nodes.conditions[-1] if nodes.conditions else None
     if not isinstance(last, Joined) or last.comparison is not None:
@@ -128,7 +133,7 @@ def but_named(context: Context, place: int, nodes: NodeSet, objects: Objects, fo
 
 
 @part
-def but_class(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def but_class(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `the dramas` of `films except the dramas`."""
     for one in _class(context, place, nodes):
         joined = [condition for condition in one.value if isinstance(condition, Joined)]
@@ -160,7 +165,7 @@ def _is_plural(context: Context, place: int) -> bool:
 
 
 @part
-def but_those(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def but_those(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[except] those that treat Y`."""
     those = context.skip(place, WORDS["other members"])
     units = context.units
@@ -180,3 +185,104 @@ EXCEPTIONS = rules(
     Rule("screenings except cancelled", "'except' objects but_one_of_each"),
     Rule("drugs except those that treat X", "'except' but_those"),
 )
+
+
+# =========================================================================================================== neighbours
+# What whatever edge joins: `neighbours of X`, `the most connected club`, `through whom are X and Y linked`.
+
+
+@part
+def linked(context: Context, place: int) -> Iterator[Parse[None]]:
+    """Read `linked to`, `connected with`, where nothing of the graph is called so."""
+    for last in context.ends_of(place, "linked to") if no_own(context, place) else ():
+        yield Parse(last, None, 0.1)
+
+
+@part
+def no_own(context: Context, place: int) -> bool:
+    """Read nothing where a word calls no edge, kind or property of the graph."""
+    units = context.units
+    is_edge = any(unit.fit > LIGHT_FIT for unit in units.edges.get(place, ()))
+    return not (is_edge or units.types.get(place) or units.properties.get(place))
+
+
+@part
+def linked_with(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Parse[NodeSet]:
+    """Read nothing: the nodes that any edge joins to things."""
+    conditions = [
+        condition(
+            Relation(nodes, context.relations.any_kinds, member.nodes, 0.0),
+            is_denied=member.negated,
+            amount=objects.amount,
+        )
+        for member in objects.members
+    ]
+    together = conditions if len(conditions) == 1 or not objects.any else joined_together(context, objects, conditions)
+    return Parse(place, nodes.that(*together), 0.1)
+
+
+@part
+def most_linked(context: Context, place: int, nodes: NodeSet, most: bool) -> Phrases:
+    """Read nothing or `people`: the nodes that edges join to the most of them, or of all."""
+    heads = [head for head in heads_at(context, place) if head.value.types and not head.value.conditions]
+    for head in heads or [Parse(place, NodeSet(), 0.0)]:
+        measure = Measure(kinds=context.relations.any_kinds, target=head.value)
+        if nodes.best is None:
+            yield Parse(head.last, replace(nodes, best=Best(measure, most)), head.cost)
+
+
+@part
+def shared_links(context: Context, place: int, objects: Objects) -> Parse[NodeSet] | None:
+    """Read nothing: whatever edges join to each of several named nodes."""
+    members = [member.nodes for member in objects.members if member.nodes.named and not member.negated]
+    if not len(objects.members) == len(members) > 1 or objects.any:
+        return None
+    kinds = context.relations.any_kinds
+    return Parse(place, NodeSet(conditions=tuple(Joined(kinds, nodes) for nodes in members)), 0.2)
+
+
+@part
+def people(context: Context, place: int) -> Parse[NodeSet]:
+    """Read nothing: all people."""
+    return Parse(place, NodeSet(people_of(context)), 0.0)
+
+
+@part
+def things(context: Context, place: int) -> Phrases:
+    """Read nothing, or a kind: all things, or those of the kind."""
+    yield Parse(place, NodeSet(), 0.0)
+    yield from (head for head in heads_at(context, place) if head.value.types and not head.value.named)
+
+
+rules("through", Rule("", "'through whom'* people"), Rule("", "'through what'* things"))
+LINKS = rules(
+    "links",
+    Rule("clubs linked to X", "linked objects linked_with"),
+    Rule("clubs linked to the most people", "linked - most ['number of'] most_linked"),
+    Rule("clubs with the most connections", "<having> - most ['number of'] no_own 'links' most_linked"),
+)
+LINKED = Rule("what X is linked to", "0 objects being linked linked_with")
+COMMON = rules(
+    "common links",
+    Rule("what do X and Y have in common", "'what do' objects 'have in common' over shared_links => list shared_links"),
+    Rule("what is common to X and Y", "'what is' 'shared by' objects over shared_links => list shared_links"),
+    Rule(
+        "through whom are X and Y connected",
+        "through -<is> first=named 'and only' second=named 'connected' over between => list between",
+    ),
+    Rule(
+        "who connects X and Y",
+        "'who connects' through=people first=named 'and to' second=named over between => list between",
+    ),
+    Rule(
+        "the most connected club",
+        "listing - most no_own 'linked' nodes=head over most_linked",
+        lambda nodes, most_linked: ExactQuery("list", most_linked) if nodes.types else None,
+    ),
+)
+
+
+@part
+def between(place: int, through: NodeSet, first: NodeSet, second: NodeSet) -> Parse[NodeSet]:
+    """Read nothing: the nodes on the shortest paths between two named ones."""
+    return Parse(place, through.that(Between(first, second)), 0.0)

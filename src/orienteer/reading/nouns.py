@@ -8,7 +8,7 @@ from dataclasses import replace
 from orienteer.reading.comparisons import best_of, superlatives_at
 from orienteer.reading.query import Among, Best, Condition, Either, Joined, Measure, NodeSet, Valued, negated
 from orienteer.reading.relations import Relation, Voice
-from orienteer.reading.rules import Context, Parse, best, part
+from orienteer.reading.rules import Context, Parse, Phrases, best, part
 from orienteer.reading.units import LIGHT_FIT, SYNONYM, EdgeUnit, NameUnit, PropertyFacts, ValueUnit
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.text.tokenizer import singulars
@@ -19,7 +19,7 @@ from orienteer.text.tokenizer import singulars
 _PER_WORD = 0.03  # of two ways to read words, the longer name
 
 
-def names_at(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def names_at(context: Context, place: int) -> Phrases:
     """Yield the named nodes that begin at a place."""
     for begin in context.skips(place):
         yield from _referents(context, begin)
@@ -27,7 +27,7 @@ def names_at(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
         yield from _behind_kind(context, begin)
 
 
-def _before_kind(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+def _before_kind(context: Context, begin: int) -> Phrases:
     """Yield `Duvel`, `asthma disease`."""
     units = context.units
     for unit in units.names.get(begin, ()):
@@ -44,7 +44,7 @@ def _before_kind(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
                 yield Parse(value.last, NodeSet(conditions=(Among(rows),)), cost + value.cost)
 
 
-def _behind_kind(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+def _behind_kind(context: Context, begin: int) -> Phrases:
     """Yield `the brewery Duvel Moortgat`, `the brewery called Duvel Moortgat`."""
     for role in context.units.edges.get(begin, ()):
         word = context.at(role.last - 1)
@@ -65,16 +65,14 @@ def _behind_kind(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
             yield from _of_types(context, unit, kind.types, unit.last, unit.cost)
 
 
-def _of_types(
-    context: Context, unit: NameUnit, types: frozenset[int], last: int, cost: float
-) -> Iterator[Parse[NodeSet]]:
+def _of_types(context: Context, unit: NameUnit, types: frozenset[int], last: int, cost: float) -> Phrases:
     node_types = context.lexicon.graph.arrays.node_types
     rows = tuple(row for row in unit.rows if int(node_types[row]) in types)
     if rows:
         yield Parse(last, NodeSet(conditions=(Among(rows),)), cost - 0.05)
 
 
-def _referents(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def _referents(context: Context, place: int) -> Phrases:
     """Yield what a pronoun stands for: `them`, `it`, `those harbours`, `these`."""
     for last in context.ends(place, ENGLISH.phrases["pronouns"]) if context.referents else ():
         for referent in context.referents:
@@ -103,7 +101,7 @@ def heads_at(context: Context, place: int) -> list[Parse[NodeSet]]:
     return context.once(("heads", place), lambda: best(_all(context, place)))
 
 
-def _all(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def _all(context: Context, place: int) -> Phrases:
     for begin in context.skips(place):
         yield from _bare(context, begin)
     if context.is_exhausted():
@@ -124,7 +122,7 @@ def _all(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     yield from _of_name(context, begin)
 
 
-def _bare(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+def _bare(context: Context, begin: int) -> Phrases:
     """Yield `beers`, `anybody`, `those`."""
     word, kinds = context.at(begin), context.units.types.get(begin, ())
     # "which ships" are ships, and "which professors" are professors
@@ -146,7 +144,7 @@ def _bare(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
                 yield parse._replace(cost=parse.cost + 0.1)
 
 
-def _doers(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+def _doers(context: Context, begin: int) -> Phrases:
     """Yield `directors`, `actors`: whoever does what edges say."""
     for unit in context.units.edges.get(begin, ()):
         if context.lexicon.is_name_or_value(context.reading, begin):
@@ -155,7 +153,7 @@ def _doers(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
             yield Parse(unit.last, relation.joined, relation.cost)
 
 
-def _of_amount(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+def _of_amount(context: Context, begin: int) -> Phrases:
     """Yield `5-credit courses`."""
     amount = context.units.quantities.get(begin)
     if amount is None or amount.unit is not None:
@@ -171,7 +169,7 @@ def _of_amount(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
 # ------------------------------------------------------------------------------------------- values before kinds
 
 
-def _of_values(context: Context, unit: ValueUnit) -> Iterator[Parse[NodeSet]]:
+def _of_values(context: Context, unit: ValueUnit) -> Phrases:
     """Yield `green or yellow buoys`, `stone towers`, `Germany's towers`, `standard priority tickets`."""
     facts, said = context.lexicon.properties[unit.property], list[tuple[int, Condition]]()
     joined = context.starts(unit.last, "or", "and")
@@ -189,7 +187,7 @@ def _of_values(context: Context, unit: ValueUnit) -> Iterator[Parse[NodeSet]]:
                 yield Parse(head.last, replace(nodes, types=types), head.cost + unit.cost)
 
 
-def _so(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+def _so(context: Context, begin: int) -> Phrases:
     """Yield `organic beers`, `non organic beers`: of a property that is true or false."""
     is_non = context.at(begin) == "non"
     for unit in context.units.properties.get(begin + is_non, ()):
@@ -205,7 +203,7 @@ def _so(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
                 yield Parse(head.last, nodes, head.cost + unit.cost)
 
 
-def _having(context: Context, facts: PropertyFacts, place: int) -> Iterator[Parse[NodeSet]]:
+def _having(context: Context, facts: PropertyFacts, place: int) -> Phrases:
     """Yield the kinds at a place that may have a property."""
     for head in heads_at(context, place):
         if context.relations.types_of(head.value) & facts.types:
@@ -213,7 +211,7 @@ def _having(context: Context, facts: PropertyFacts, place: int) -> Iterator[Pars
 
 
 # -------------------------------------------------------------------------------------------- names before kinds
-def _class_of(context: Context, unit: NameUnit) -> Iterator[Parse[NodeSet]]:
+def _class_of(context: Context, unit: NameUnit) -> Phrases:
     """Yield `stouts`, `a pilsner`: the things of a style, where one kind of things alone has such styles."""
     arrays = context.lexicon.graph.arrays
     word = context.at(unit.last - 1)
@@ -224,7 +222,7 @@ def _class_of(context: Context, unit: NameUnit) -> Iterator[Parse[NodeSet]]:
             yield Parse(unit.last, relation.joined, unit.cost + 0.2)
 
 
-def _of_name(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+def _of_name(context: Context, begin: int) -> Phrases:
     """Yield `Belgium beers`, `Bell Labs languages`."""
     for name in names_at(context, begin):
         joined = context.starts(name.last, "or")
@@ -236,7 +234,7 @@ def _of_name(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
                     yield Parse(head.last, relation.joined, head.cost + name.cost + relation.cost + 0.1)
 
 
-def _of_either(context: Context, first: Parse[NodeSet], second: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+def _of_either(context: Context, first: Parse[NodeSet], second: Parse[NodeSet]) -> Phrases:
     """Yield `Crown Bulk or Polar Tow ships`."""
     for head in heads_at(context, second.last):
         if not head.value.types or head.value.named:
@@ -251,7 +249,7 @@ def _of_either(context: Context, first: Parse[NodeSet], second: Parse[NodeSet]) 
 
 
 # -------------------------------------------------------------------------------------------------- superlatives
-def _most_of_property(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def _most_of_property(context: Context, place: int) -> Phrases:
     """Yield `highest abv`, `highest abv of all beers`, `highest abv beer`, `three highest abv beers`."""
     first, at = _number(context, context.skip(place, ("top", "first")))
     recently = context.starts(at, "most recently", "least recently")
@@ -274,7 +272,7 @@ def _most_of_property(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
                 yield Parse(head.last, replace(head.value, best=best_by), head.cost + unit.cost)
 
 
-def _most_of_adjective(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def _most_of_adjective(context: Context, place: int) -> Phrases:
     """Yield `oldest tower`, `three oldest towers`, `oldest three towers`."""
     begin = context.skip(place, ("top", "first"))
     first, at = _number(context, begin)
@@ -288,7 +286,7 @@ def _most_of_adjective(context: Context, place: int) -> Iterator[Parse[NodeSet]]
                 yield Parse(head.last, nodes, head.cost)
 
 
-def _most_done(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def _most_done(context: Context, place: int) -> Phrases:
     """Yield `most supported paradigm`: by how many edges of this kind a node has."""
     is_more = {"most": True, "least": False}.get(context.at(place))
     is_object = _is_object(context, place)
@@ -339,7 +337,7 @@ def noun_had(context: Context, nodes: NodeSet, unit: EdgeUnit, target: NodeSet) 
 
 
 # --------------------------------------------------------------------------------------------------- possessives
-def owned_by(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+def owned_by(context: Context, owner: Parse[NodeSet]) -> Phrases:
     """Yield what belongs to nodes: `Duvel's brewery`, `dog's hyponyms`, and on: `Duvel's brewery's country`."""
     links = [owner]
     for _ in range(_LONGEST_CHAIN):
@@ -349,7 +347,7 @@ def owned_by(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]
         yield from links
 
 
-def _owned_once(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+def _owned_once(context: Context, owner: Parse[NodeSet]) -> Phrases:
     begin = context.possessive(owner.last)
     if begin is None:  # a name before a kind is read with the kinds; "concert halls" are a kind of halls
         is_said = bool(owner.value.conditions) and not owner.value.named
@@ -366,7 +364,7 @@ def _owned_once(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeS
     yield from noun_of_owner(context, begin, owner.value, owner.cost)
 
 
-def noun_of_owner(context: Context, place: int, owner: NodeSet, cost: float) -> Iterator[Parse[NodeSet]]:
+def noun_of_owner(context: Context, place: int, owner: NodeSet, cost: float) -> Phrases:
     """Yield the nodes that are the NOUN of others, where the noun names edges: `hyponyms` behind `dog's`."""
     for begin in context.skips(place):
         for unit in context.units.edges.get(begin, ()):
@@ -379,7 +377,7 @@ def noun_of_owner(context: Context, place: int, owner: NodeSet, cost: float) -> 
 
 
 # --------------------------------------------------------------------------------------------- nouns of relations
-def relational_nouns(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def relational_nouns(context: Context, place: int) -> Phrases:
     """Yield `hyponyms of dog`, `hyponyms does dog have`, `antonym expensive`: a noun that names edges, and whose."""
     for begin in context.skips(place):
         for unit in context.units.edges.get(begin, ()):
@@ -396,7 +394,7 @@ def relational_nouns(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
                 yield from _of(context, unit, owner.value, owner.last, owner.cost + 0.3)
 
 
-def _of(context: Context, unit: EdgeUnit, owner: NodeSet, last: int, cost: float) -> Iterator[Parse[NodeSet]]:
+def _of(context: Context, unit: EdgeUnit, owner: NodeSet, last: int, cost: float) -> Phrases:
     """Yield the nodes that are the NOUN of others; a noun that is a kind as well is nothing of another kind."""
     own = [kind for kind in context.units.types.get(unit.first, ()) if kind.last == unit.last and not kind.cost]
     kinds = frozenset[int]().union(*(kind.types for kind in own))
@@ -423,7 +421,7 @@ def _is_verb(context: Context, unit: EdgeUnit, begin: int) -> bool:
 _COST = 0.1
 
 
-def kin_at(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def kin_at(context: Context, place: int) -> Phrases:
     """Yield `siblings of X`, `grandchildren does X have`."""
     for begin in context.skips(place):
         if not _is_kin(context, begin):
@@ -438,7 +436,7 @@ def kin_at(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
                 yield from _kin(context, begin, owner._replace(last=last))
 
 
-def kin_of(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+def kin_of(context: Context, owner: Parse[NodeSet]) -> Phrases:
     """Yield `[X's] siblings`."""
     begin = context.possessive(owner.last)
     if begin is not None and _is_kin(context, begin):
@@ -446,7 +444,7 @@ def kin_of(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
 
 
 @part
-def kin_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def kin_had(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[is a] sister of X`, `[are] siblings of X`, of nodes that are described or named."""
     begin = context.skip(place)
     for owner in context.nodes(begin + 2) if _is_kin(context, begin) and context.at(begin + 1) == "of" else ():
@@ -469,7 +467,7 @@ def _is_kin(context: Context, place: int) -> bool:
     return word in ENGLISH.kin and not is_edge
 
 
-def _kin(context: Context, place: int, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+def _kin(context: Context, place: int, owner: Parse[NodeSet]) -> Phrases:
     """Yield those who are so many steps from named nodes, and not these themselves."""
     steps, sex, shared = ENGLISH.kin[context.at(place)]
     if steps == ("link",):
@@ -501,7 +499,7 @@ def _kin(context: Context, place: int, owner: Parse[NodeSet]) -> Iterator[Parse[
 
 
 @part
-def under_them(context: Context, place: int, nodes: NodeSet, one: NodeSet) -> Iterator[Parse[NodeSet]]:
+def under_them(context: Context, place: int, nodes: NodeSet, one: NodeSet) -> Phrases:
     """Read nothing: the people whose boss is named; of `all employees under X`, those below them, too."""
     is_far = not WORDS["all people"].isdisjoint(context.words[:place])
     for noun in ("manager", "boss"):

@@ -61,12 +61,6 @@ _CONJUNCTIONS = (
 )
 
 
-@part
-def objects(context: Context, place: int) -> list[Parse[Objects]]:
-    """Read the things that are named here."""
-    return objects_at(context, place)
-
-
 def objects_at(context: Context, place: int) -> list[Parse[Objects]]:
     """Return the things named here: `X`, `both X and Y`, `X or Y`, `X but not Y`, `neither X nor Y`, `no X`."""
     key = ("objects", place, tuple(context.referents), context.antecedent)
@@ -207,10 +201,9 @@ def _are_several(objects: Objects) -> bool:
 # ------------------------------------------------------------------------------------------------------ parts of nodes
 
 
-@part
-def nodes(context: Context, place: int) -> list[Parse[NodeSet]]:
-    """Read a noun phrase with all that is said of its nodes: `beers that X brews`."""
-    return context.nodes(place)
+part(objects_at, "objects")
+part(names_at, "name")
+part(heads_at, "head")
 
 
 @part
@@ -226,21 +219,9 @@ def one(context: Context, place: int) -> list[Parse[NodeSet]]:
 
 
 @part
-def name(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
-    """Read a name: `Duvel`, `the brewery Duvel Moortgat`."""
-    return names_at(context, place)
-
-
-@part
 def named(context: Context, place: int) -> list[Parse[NodeSet]]:
     """Read a name, and no pronoun of what is described."""
     return [parse for parse in names_at(context, place) if parse.value.named]
-
-
-@part
-def head(context: Context, place: int) -> list[Parse[NodeSet]]:
-    """Read a kind with the words before it: `Belgian beers`."""
-    return heads_at(context, place)
 
 
 @part

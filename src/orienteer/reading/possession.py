@@ -27,7 +27,7 @@ from orienteer.reading.objects import Objects, objects_at
 from orienteer.reading.properties import AVERAGES, properties_named, property_said
 from orienteer.reading.query import Among, Best, Comparison, Filled, Joined, Measure, NodeSet, Told, Valued
 from orienteer.reading.relations import Relation, Voice, turned
-from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
+from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, rules
 from orienteer.reading.units import LIGHT_FIT, EdgeUnit
 from orienteer.reading.verbs import Action, Extents, Relate, Verbs, measures_at, most_had, so_or_denied, verb_joined
 from orienteer.reading.vocabulary import ENGLISH, WORDS
@@ -37,7 +37,7 @@ from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 
 @part
-def unknown(context: Context, place: int, nodes: NodeSet, found: Found) -> Iterator[Parse[NodeSet]]:
+def unknown(context: Context, place: int, nodes: NodeSet, found: Found) -> Phrases:
     """Read the name of a property: the nodes that have none, or that have one `without an unknown` one."""
     is_lacked = "having_word" not in found or not found["having_word"].value
     for facts, last, cost in properties_named(context, place, nodes):
@@ -56,7 +56,7 @@ WHOSE = rules(
 
 
 @part
-def measure_told(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def measure_told(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[whose] number of genes is 5`, `[whose] height is the largest`."""
     for measure in measures_at(context, context.skip(place, ("the",)), nodes):
         begin = context.skip(measure.last, ("is", "are", "was", "were", "of"))
@@ -72,7 +72,7 @@ def measure_told(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse
 
 
 @part
-def whose_kind(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def whose_kind(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[whose] brewery is in Belgium`: a kind of things that one relation leads to."""
     for head in heads_at(context, place):
         relation = next(context.relations.unnamed(nodes, "", head.value, Voice.HAS_NOUN), None)
@@ -87,7 +87,7 @@ def whose_kind(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
 
 
 @part
-def whose_noun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def whose_noun(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[whose] supervisor is X`, `[whose] every dependency is in X`: a noun that names edges."""
     for unit in context.units.edges.get(context.end_of(place, "every one") or place, ()):
         for relation in noun_had(context, nodes, unit, NodeSet()):
@@ -108,7 +108,7 @@ def _of_all(context: Context, place: int, had: Parse[NodeSet]) -> Parse[NodeSet]
     return had._replace(value=replace(had.value, conditions=(*others, replace(last, extent="only"))))
 
 
-def _own_clause(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def _own_clause(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Yield what a clause says of its own subject: `is X`, `is in Y`, `treats Z`, `took place at X`."""
     yield from context.modifiers(place, nodes)
     begin = context.skip(place, WORDS["auxiliaries"])
@@ -143,7 +143,7 @@ def having_word(context: Context, place: int) -> Parse[bool] | None:
 @part
 def things_had_here(
     context: Context, place: int, nodes: NodeSet, having_word: bool, objects: Objects, found: Found
-) -> Iterator[Parse[NodeSet]]:
+) -> Phrases:
     """Read nothing, or `as a side effect`: the nodes that have things."""
     word = context.at(found["0"].last)
     if word in ("has", "have", "had") and context.at(place).endswith("ed") and context.units.edges.get(place):
@@ -152,7 +152,7 @@ def things_had_here(
 
 
 @part
-def most_of_them(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
+def most_of_them(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Phrases:
     """Read `the most X`, `the highest PROPERTY`."""
     return iter(()) if having_word else most_had(context, place, nodes)
 
@@ -176,7 +176,7 @@ HAVING = rules(
 
 # -------------------------------------------------------------------------------------------------- properties
 @part
-def property_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
+def property_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Phrases:
     """Read `a website`, `a capacity over 50`."""
     is_denied, begin = having_word, context.skip(place, WORDS["determiners"] | WORDS["recorded"])
     for named in properties_named(context, begin, nodes):
@@ -198,7 +198,7 @@ def _has_zero(context: Context, name: str) -> bool:
 
 
 @part
-def amount_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
+def amount_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Phrases:
     """Read `over 100 employees`, `between 20 and 40 berths`."""
     is_denied = having_word
     exactly: Parse[Comparison] = Parse(place, "=", 0.1)
@@ -222,7 +222,7 @@ def amount_had(context: Context, place: int, nodes: NodeSet, having_word: bool) 
                     yield Parse(named.last, nodes.that(*conditions), named.cost + amounts.cost - 0.05)
 
 
-def _average(context: Context, place: int, nodes: NodeSet, comparison: Comparison) -> Iterator[Parse[NodeSet]]:
+def _average(context: Context, place: int, nodes: NodeSet, comparison: Comparison) -> Phrases:
     """Yield `[above] average salary`: the average of all of a kind, of which nothing more was said."""
     for form in AVERAGES if not nodes.conditions and nodes.best is None else ():
         last = context.end_of(place, form)
@@ -234,7 +234,7 @@ def _average(context: Context, place: int, nodes: NodeSet, comparison: Compariso
 
 
 @part
-def limit_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
+def limit_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Phrases:
     """Read `a minimum height of 49 m`."""
     begin = context.skip(place)
     comparison = _LIMITS.get(context.at(begin))
@@ -246,9 +246,7 @@ def limit_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -
 
 
 # ------------------------------------------------------------------------------------------------------ things
-def things_had(
-    context: Context, objects: Parse[Objects], nodes: NodeSet, *, is_denied: bool = False
-) -> Iterator[Parse[NodeSet]]:
+def things_had(context: Context, objects: Parse[Objects], nodes: NodeSet, *, is_denied: bool = False) -> Phrases:
     """Yield `X`, `more than 5 X`, `nausea as a side effect`."""
     parse = all_joined(context, nodes, objects, partial(_related, context), is_denied=is_denied)
     if parse is not None:
@@ -266,14 +264,14 @@ def _related(context: Context, nodes: NodeSet, target: NodeSet) -> Relation | No
 @part
 def had_as(
     context: Context, place: int, nodes: NodeSet, having_word: bool, verb: EdgeUnit, objects: Objects
-) -> Iterator[Parse[NodeSet]]:
+) -> Phrases:
     """Read nothing: the nodes of which things are what a noun says."""
     had = verb_joined(context, nodes, Verbs((verb,), place), Voice.HAS_NOUN, Parse(place, objects, 0.0))
     return so_or_denied(had, nodes, is_denied=having_word)
 
 
 @part
-def counted_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def counted_had(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[directors] more than 2 films`, `[films no] award`: words for a search, without a verb."""
     is_behind_no = context.at(place - 1) == "no"  # which the clause denies as a whole
     is_of_role = all(isinstance(one, Joined) and not one.target.conditions for one in nodes.conditions)
@@ -291,7 +289,7 @@ def counted_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
 
 
 @part
-def role_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def role_said(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `lead X`, `[by] director X or Y`: a part that somebody plays, right behind a kind."""
     begin = context.skip(place, ("by", "with", "of", "from", "the", "its", "their"))
     for unit in context.units.edges.get(begin, ()):
@@ -307,9 +305,7 @@ def role_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
 
 
 @part
-def nouns_had(
-    context: Context, place: int, nodes: NodeSet, having_word: bool, found: Found
-) -> Iterator[Parse[NodeSet]]:
+def nouns_had(context: Context, place: int, nodes: NodeSet, having_word: bool, found: Found) -> Phrases:
     """Read `dependencies`, `hypernym X`, `supervisor`: a noun that names edges, so many times if it was counted."""
     amount, begin = found["count"].value if "count" in found else None, found["having_word"].last
     is_theirs = context.at(place - 1) in ("their", "its") and not having_word  # "all the dependencies" may be others'
@@ -325,7 +321,7 @@ def edge_noun_had(
     amount: tuple[Comparison, float] | None = None,
     *,
     is_denied: bool = False,
-) -> Iterator[Parse[NodeSet]]:
+) -> Phrases:
     """Yield `dependencies`, `hypernym X`, `supervisor is X`: a noun that names edges, so many times."""
     is_done = context.at(place).endswith("ed") and context.at(place + 1) in WORDS["all prepositions"]
     if is_done and context.at(place - 1) in ("have", "has", "had"):
@@ -354,7 +350,7 @@ def _is_of_many(context: Context, place: int, target: Parse[NodeSet]) -> bool:
 @part
 def things_doing(
     context: Context, place: int, nodes: NodeSet, having_word: bool, head: NodeSet, verb: EdgeUnit, found: Found
-) -> Iterator[Parse[NodeSet]]:
+) -> Phrases:
     """Read `there` of `more than 8 ships calling there`, `no ship calling there`, or nothing."""
     amount = found["count"].value if "count" in found else None
     last = context.skip(context.skip(place, WORDS["all prepositions"]), ("it", "them", "there"))
@@ -416,7 +412,7 @@ part(openings)  # `more`, `as many`, before what another has more of
 
 
 @part
-def owner_shared(context: Context, place: int, nodes: NodeSet, alike_word: bool) -> Iterator[Parse[NodeSet]]:
+def owner_shared(context: Context, place: int, nodes: NodeSet, alike_word: bool) -> Phrases:
     """Read `[share] X's home town`."""
     for other in another(context, place, context.relations.types_of(nodes)) if alike_word else ():
         if context.possessive(other.last) is None and context.at(other.last - 1) != "s":
@@ -430,7 +426,7 @@ def owner_shared(context: Context, place: int, nodes: NodeSet, alike_word: bool)
 
 
 @part
-def likeness_whose(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def likeness_whose(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[whose] brewery is the same as that of X`, `[whose] universities are those of X`."""
     for last, relation, _ in _things_had(context, place, nodes, Voice.HAS_NOUN):
         begin = context.skip(last, WORDS["be"])
@@ -452,7 +448,7 @@ def _things_had(
 
 
 @part
-def same_year(context: Context, place: int, nodes: NodeSet, partner: int) -> Iterator[Parse[NodeSet]]:
+def same_year(context: Context, place: int, nodes: NodeSet, partner: int) -> Phrases:
     """Read `born in the same year`."""
     for named in properties_named(context, place, nodes):
         last = context.starts(named.last, "in the same year", "the same year")
@@ -463,9 +459,7 @@ def same_year(context: Context, place: int, nodes: NodeSet, partner: int) -> Ite
 
 # -------------------------------------------------------------------------------------------------- the same things
 @part
-def same_things(
-    context: Context, place: int, found: Found, sameness: Extents, relate: Relate
-) -> Iterator[Parse[NodeSet]]:
+def same_things(context: Context, place: int, found: Found, sameness: Extents, relate: Relate) -> Phrases:
     """Read `brewery as X`, `paradigms as X`: a kind of things."""
     heads = list(heads_at(context, place)) if place < context.end else []
     if context.at(place) in WORDS["some place"] and not heads:
@@ -476,25 +470,21 @@ def same_things(
 
 
 @part
-def same_noun(
-    context: Context, place: int, nodes: NodeSet, found: Found, sameness: Extents
-) -> Iterator[Parse[NodeSet]]:
+def same_noun(context: Context, place: int, nodes: NodeSet, found: Found, sameness: Extents) -> Phrases:
     """Read `supervisor as X`: a noun that names edges."""
     for unit in context.units.edges.get(place, ()):
         for relation in noun_had(context, nodes, unit, NodeSet()):
             yield from _alike(context, unit.last, relation, sameness, found)
 
 
-def _alike(
-    context: Context, last: int, relation: Relation, sameness: Extents, found: Found
-) -> Iterator[Parse[NodeSet]]:
+def _alike(context: Context, last: int, relation: Relation, sameness: Extents, found: Found) -> Phrases:
     """Yield the nodes of a relation with those things that another one has, behind the word for the things."""
     for other in _others(context, last, relation.nodes, found):
         yield _as_another(relation, other, sameness or _by_number(context, last))
 
 
 @part
-def same_value(context: Context, place: int, nodes: NodeSet, found: Found) -> Iterator[Parse[NodeSet]]:
+def same_value(context: Context, place: int, nodes: NodeSet, found: Found) -> Phrases:
     """Read `colour as X`: the value of a property."""
     for named in properties_named(context, place, nodes):
         for other in _others(context, named.last, nodes, found):
@@ -519,7 +509,7 @@ def _by_number(context: Context, last: int) -> Extents:
 
 
 @part
-def where_another(context: Context, action: Action, relate: Relate) -> Iterator[Parse[NodeSet]]:
+def where_another(context: Context, action: Action, relate: Relate) -> Phrases:
     """Read `[studied] where X studied`, and `[studied] where X studied and nowhere else`."""
     edges = set(action.lone.edges) if action.lone is not None else set[int]()
     only = context.starts(action.begin, "only")
@@ -540,9 +530,7 @@ def where_another(context: Context, action: Action, relate: Relate) -> Iterator[
 
 # ------------------------------------------------------------------------------------------------- as many, or more
 @part
-def more_things(
-    context: Context, place: int, relate: Relate, opening: Opening, head: NodeSet
-) -> Iterator[Parse[NodeSet]]:
+def more_things(context: Context, place: int, relate: Relate, opening: Opening, head: NodeSet) -> Phrases:
     """Read `than X` of `[brews] more beers than X`, `[brews] as many beers as X`."""
     for relation in relate(head) if not head.named else ():
         yield from _than_another(context, place, opening, relation.measure, relation.nodes)
@@ -551,15 +539,13 @@ def more_things(
 @part
 def more_had(
     context: Context, place: int, nodes: NodeSet, alike_word: bool, opening: Opening, ranked: Measure
-) -> Iterator[Parse[NodeSet]]:
+) -> Phrases:
     """Read `than X` of `beers than X`, `salary than X`, `number of beers as X`."""
     if not alike_word:
         yield from _than_another(context, place, opening, ranked, context.relations.able(nodes, ranked))
 
 
-def _than_another(
-    context: Context, place: int, opening: Opening, measure: Measure, nodes: NodeSet
-) -> Iterator[Parse[NodeSet]]:
+def _than_another(context: Context, place: int, opening: Opening, measure: Measure, nodes: NodeSet) -> Phrases:
     """Yield the nodes of which a measure compares with that of another."""
     begin = context.starts(place, opening.joint)
     for other in another(context, begin, context.relations.types_of(nodes)) if begin is not None else ():
@@ -591,9 +577,7 @@ IN_COMMON = rules(
 )
 
 
-def likeness_of_pair(
-    context: Context, place: int, first: Parse[NodeSet], second: Parse[NodeSet]
-) -> Iterator[Parse[NodeSet]]:
+def likeness_of_pair(context: Context, place: int, first: Parse[NodeSet], second: Parse[NodeSet]) -> Phrases:
     """Yield what two have alike: `[do X and Y] share a brewery`, `[are X and Y] in the same country`."""
     rows = context.relations.cut(second.value, context.relations.types_of(first.value)).named
     if len(rows) == 1:

@@ -26,7 +26,7 @@ from orienteer.reading.nouns import heads_at, noun_had
 from orienteer.reading.quantities import Quantity
 from orienteer.reading.query import Best, Comparison, Condition, Either, Filled, Measure, NodeSet, Told, Valued
 from orienteer.reading.relations import Relation, Voice
-from orienteer.reading.rules import Context, Parse, Rule, part, rules
+from orienteer.reading.rules import Context, Parse, Phrases, Rule, part, rules
 from orienteer.reading.units import PropertyFacts, ValueUnit
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.text.units import UNITS
@@ -37,7 +37,7 @@ from orienteer.text.units import UNITS
 AVERAGES: tuple[Literal["average", "median"], ...] = ("average", "median")
 
 
-def beside_told(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def beside_told(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Phrases:
     """Yield `before their father was born`, `above the average`, of a property that was named before."""
     if not facts.is_measured:
         return
@@ -46,9 +46,7 @@ def beside_told(context: Context, place: int, facts: PropertyFacts, nodes: NodeS
             yield from than_told(context, before.last, facts, nodes, before.value)
 
 
-def than_told(
-    context: Context, place: int, facts: PropertyFacts, nodes: NodeSet, comparison: Comparison
-) -> Iterator[Parse[NodeSet]]:
+def than_told(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet, comparison: Comparison) -> Phrases:
     """Yield `[taller than] the average`, `[older than] their boss`."""
     told_by = (_average, _of_theirs, _of_another)
     for told in (told for by in told_by for told in by(context, place, facts, nodes)):
@@ -157,9 +155,7 @@ def _begins(dated: list[PropertyFacts]) -> list[PropertyFacts]:
 
 
 # ------------------------------------------------------------------------------------------- behind its name
-def property_said(
-    context: Context, named: NamedProperty, nodes: NodeSet, *, is_denied: bool = False
-) -> Iterator[Parse[NodeSet]]:
+def property_said(context: Context, named: NamedProperty, nodes: NodeSet, *, is_denied: bool = False) -> Phrases:
     """Yield what is said of a property behind its name: `is X`, `over 5`, `of 8 m`, `unknown`."""
     begin = context.skip(named.last, WORDS["before values"])
     yield from _beyond_others(context, named, begin, nodes)
@@ -185,21 +181,19 @@ def property_said(
             yield Parse(last, nodes.that(Filled(facts.name, negated=is_denied == is_known)), cost)
 
 
-def meeting(
-    nodes: NodeSet, parses: Iterable[Parse[tuple[Condition, ...]]], cost: float = 0.0
-) -> Iterator[Parse[NodeSet]]:
+def meeting(nodes: NodeSet, parses: Iterable[Parse[tuple[Condition, ...]]], cost: float = 0.0) -> Phrases:
     """Yield the nodes that meet what was read."""
     return (Parse(parse.last, nodes.that(*parse.value), cost + parse.cost) for parse in parses)
 
 
 @part
-def own_property(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def own_property(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read a property with what is said of it: `[in] the country X`, `height over 5 m`."""
     for named in properties_named(context, place, nodes):
         yield from property_said(context, named, nodes)
 
 
-def property_ordered(context: Context, named: NamedProperty, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def property_ordered(context: Context, named: NamedProperty, place: int, nodes: NodeSet) -> Phrases:
     """Yield `[launched] first`, `[founded] most recently`: a superlative."""
     for is_later, key in ((True, "later than all"), (False, "earlier than all")):
         last = context.end_of(context.skip(place, ("the",)), key)
@@ -208,7 +202,7 @@ def property_ordered(context: Context, named: NamedProperty, place: int, nodes: 
             yield Parse(context.skip(last, ("of", "all")), replace(nodes, best=best), named.cost)
 
 
-def _beyond_others(context: Context, named: NamedProperty, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def _beyond_others(context: Context, named: NamedProperty, place: int, nodes: NodeSet) -> Phrases:
     """Yield `born later than all others`, `first light before any other`: a superlative."""
     is_more = context.end_of(place, "more than others") is not None
     if nodes.best is not None or not (is_more or context.end_of(place, "less than others")):
@@ -249,7 +243,7 @@ def any_value(
     before: tuple[Valued, ...] = (),
     *,
     are_all: bool | None = None,
-) -> Iterator[Parse[NodeSet]]:
+) -> Phrases:
     """Yield the nodes with a value, and with any of several: `green`, `green or red`; or all, if nodes have several.
 
     Of `green, red or blue` the last word between them tells.
@@ -277,7 +271,7 @@ def any_value(
 
 
 @part
-def amount_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def amount_said(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `over 100 MB`, where one property alone is told in such a unit; `before 1800` where one tells years."""
     yield from _range(context, place, nodes)
     yield from _bare(context, place, nodes)
@@ -295,7 +289,7 @@ def amount_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
 
 
 # ---------------------------------------------------------------------------------------------------- one amount
-def _bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def _bare(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Yield `20 m deep`, `20 m deep or more`, `38 berths or more`: nothing stands before the amount."""
     amount = context.units.quantities.get(place)
     if amount is None:
@@ -316,9 +310,7 @@ def _bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
                 yield Parse(behind[1], nodes.that(replace(valued, comparison=behind[0])), cost)
 
 
-def _unnamed(
-    context: Context, place: int, nodes: NodeSet, amount: Quantity, *, is_own: bool = False
-) -> Iterator[Parse[NodeSet]]:
+def _unnamed(context: Context, place: int, nodes: NodeSet, amount: Quantity, *, is_own: bool = False) -> Phrases:
     """Yield `over 100 MB`, `before 1800`; complain where several properties are told so.
 
     "Who received it before 1984" is not about when they were born; `from before 1984` is about their own time.
@@ -352,7 +344,7 @@ def _told_in(context: Context, place: int, amount: Quantity, nodes: NodeSet) -> 
     return []
 
 
-def _with_adjective(context: Context, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
+def _with_adjective(context: Context, place: int, nodes: NodeSet, amount: Quantity) -> Phrases:
     """Yield `over 300 metres long`, `between 5 and 8 m tall`: an adjective is behind the last amount."""
     adjective = ENGLISH.adjectives.get(context.at(amount.last))
     facts = compared_by(context, adjective, nodes, amount.last) if adjective is not None else None
@@ -361,7 +353,7 @@ def _with_adjective(context: Context, place: int, nodes: NodeSet, amount: Quanti
             yield Parse(amount.last + 1, nodes.that(*parse.value), parse.cost)
 
 
-def _named_behind(context: Context, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
+def _named_behind(context: Context, place: int, nodes: NodeSet, amount: Quantity) -> Phrases:
     """Yield `over 8 abv`, `more than 300 m high`: a property is named behind the amount."""
     begin = context.starts(amount.last, "in", "of", "for") or amount.last
     for facts, last, cost in properties_named(context, begin, nodes):
@@ -371,7 +363,7 @@ def _named_behind(context: Context, place: int, nodes: NodeSet, amount: Quantity
 
 
 # ---------------------------------------------------------------------------------------------------- two amounts
-def _range(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def _range(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Yield `between 5 and 8 m tall`, `between 1890 and 1899`, `1890 to 1899`."""
     quantities = context.units.quantities
     begin = context.starts(place, "between", "from")
@@ -393,9 +385,7 @@ def _range(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeS
         yield Parse(ranges[0].last, nodes.that(*ranges[0].value), 0.15)
 
 
-def _from_to(
-    context: Context, place: int, middle: int, nodes: NodeSet, facts: PropertyFacts
-) -> Iterator[Parse[NodeSet]]:
+def _from_to(context: Context, place: int, middle: int, nodes: NodeSet, facts: PropertyFacts) -> Phrases:
     """Yield `1890 to 1899`, where no word says that it is a range."""
     said = [next(compared(context, begin, facts), None) for begin in (place, middle)]
     ends = [parse.value[0] for parse in said if parse is not None]
@@ -413,7 +403,7 @@ _BEGINNING = WORDS["ages"] | WORDS["begun"]
 
 
 @part
-def flag(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def flag(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `organic`, of a property that is so or not; harbours that freeze are not `ice_free`."""
     for named in properties_named(context, place, nodes):
         if named.facts.kind == "boolean" and named.cost == 0:
@@ -421,7 +411,7 @@ def flag(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet
 
 
 @part
-def value_of_them(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def value_of_them(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[made of] wood`, `a green`, `green or red`."""
     begin = context.end_of(place, "made of") or context.skip(place, ("a", "an", "the", "either", "both"))
     for unit, owners in values_at(context, begin, nodes):
@@ -431,7 +421,7 @@ def value_of_them(context: Context, place: int, nodes: NodeSet) -> Iterator[Pars
 
 # ------------------------------------------------------------------------------------------------- adjectives
 @part
-def beyond(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def beyond(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `taller than 50 m`, `older than X`, `more expensive than any other`, `go faster than 30 knots`."""
     place = context.skip(place, WORDS["moving"])
     for parse in adjective(context, place):
@@ -455,7 +445,7 @@ def beyond(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeS
 
 
 @part
-def as_much(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def as_much(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `as tall as X`, `at least as tall as X`; what is not as tall as X is less tall."""
     begin = context.starts(place, "at least as", "exactly as", "precisely as", "just as", "equally as", "as")
     word = context.at(begin) if begin is not None else ""
@@ -471,7 +461,7 @@ def as_much(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Node
 
 
 @part
-def times_another(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def times_another(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `more than twice as long as X`, `over double the duration of X`."""
     times = factor(context, place)
     for facts in properties_of(context, nodes) if times is not None else ():
@@ -481,7 +471,7 @@ def times_another(context: Context, place: int, nodes: NodeSet) -> Iterator[Pars
 
 
 @part
-def in_a_way(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def in_a_way(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `write in a serialist style`: a verb that says no more than the property behind it."""
     for unit in context.units.edges.get(place, ()):
         begin = context.starts(unit.last, "in a", "in an", "in the", "with a", "with an")
@@ -493,7 +483,7 @@ def in_a_way(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
 
 
 @part
-def superlative_of_them(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def superlative_of_them(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `the oldest`, `tallest`, `the most expensive one`."""
     if not nodes.types and not nodes.conditions:
         return  # of what it is the largest has to be told
@@ -506,7 +496,7 @@ def superlative_of_them(context: Context, place: int, nodes: NodeSet) -> Iterato
 
 # ------------------------------------------------------------------------------------------------------ verbs
 @part
-def stated(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def stated(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `weighs over 5 kg`, `earns the most`: verbs that state a property."""
     if place >= context.end:
         return
@@ -535,7 +525,7 @@ def stated(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeS
 
 
 @part
-def begun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def begun(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `appeared before 1960`, `came out in 1990`; since when somebody does something is no date of theirs."""
     dated, word = dated_property(context, nodes), context.at(place)
     if dated is not None and word in _BEGINNING and not (word == "since" and nodes.conditions):

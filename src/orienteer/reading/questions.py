@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from orienteer.index.names import folded
-from orienteer.reading import claims, forms, pairs  # noqa: F401 (their rules)
+from orienteer.reading import claims, forms  # noqa: F401 (their rules)
 from orienteer.reading.comparisons import properties_of
-from orienteer.reading.neighbours import COMMON
+from orienteer.reading.membership import COMMON
 from orienteer.reading.nouns import heads_at, people_of
 from orienteer.reading.objects import objects_at
 from orienteer.reading.query import (
@@ -24,7 +24,7 @@ from orienteer.reading.query import (
     parts_of,
 )
 from orienteer.reading.relations import Voice
-from orienteer.reading.rules import Context, Found, Parse, Rule, best, part, rules
+from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, best, part, rules
 from orienteer.reading.units import EdgeUnit, KindVerb
 from orienteer.reading.verbs import measures_at
 from orienteer.reading.vocabulary import ENGLISH, WORDS
@@ -49,7 +49,7 @@ def listing(context: Context, place: int) -> list[Parse[None]]:
 @part
 def is_listed(context: Context, found: Found, nodes: NodeSet) -> bool:
     """Read nothing where nodes are asked for, and not a single one that is named."""
-    start, words = found["listing"].last, context.language.words
+    start, words = found["listing"].last, WORDS
     before, at = context.at(start - 1), context.at(start)
     if _stand_for_deeds(context, nodes):
         return False  # what somebody planted is a plant, and no planting
@@ -81,7 +81,7 @@ def either_kind(place: int, nodes: NodeSet, second: NodeSet) -> Parse[NodeSet] |
 
 
 @part
-def of_both_kinds(context: Context, place: int, first: NodeSet, second: NodeSet) -> Iterator[Parse[NodeSet]]:
+def of_both_kinds(context: Context, place: int, first: NodeSet, second: NodeSet) -> Phrases:
     """Read what is said of two kinds at once: `[companies and harbours] in X` are those of either kind."""
     if any(not nodes.types or nodes.named or nodes.best is not None for nodes in (first, second)):
         return
@@ -112,7 +112,7 @@ class _Top(NamedTuple):
 @part
 def top(context: Context, place: int) -> Parse[_Top]:
     """Read `top 3`, `the five`, `5 largest`, or nothing."""
-    words, at = context.language.words, context.skip(place)
+    words, at = WORDS, context.skip(place)
     is_top, descending = context.at(at) in words["top"], context.at(at) not in words["bottom"]
     is_early = context.at(at) == "first"
     at += is_top
@@ -157,7 +157,7 @@ def by(context: Context, place: int, top: _Top, nodes: NodeSet) -> int | None:
 
 
 @part
-def best_by(context: Context, place: int, top: _Top, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def best_by(context: Context, place: int, top: _Top, nodes: NodeSet) -> Phrases:
     """Read what the nodes are ranked by."""
     is_there = context.at(place - 1) in ("in", "for")
     for measure in measures_at(context, place, nodes):
@@ -170,7 +170,7 @@ def best_by(context: Context, place: int, top: _Top, nodes: NodeSet) -> Iterator
 
 
 @part
-def several(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def several(context: Context, place: int) -> Phrases:
     """Read the nodes of `X and Y`."""
     for objects in objects_at(context, place):
         members = [member.nodes.named for member in objects.value.members]
@@ -188,7 +188,7 @@ def unranked(context: Context, place: int) -> Iterator[Parse[ExactQuery]]:
 
 def _without(context: Context, left: NodeSet, unranked: ExactQuery, found: Found) -> ExactQuery | None:
     """Return a question less others: less these themselves, or less `those of` them; None where neither can be."""
-    words, relations, nodes = context.language.words, context.relations, unranked.nodes
+    words, relations, nodes = WORDS, context.relations, unranked.nodes
     are_those = context.at(context.skip(found["out"].last, words["for the"])) in words["those"]
     if not left.conditions:
         return None
@@ -208,7 +208,7 @@ def _less(context: Context, left: NodeSet, unranked: ExactQuery) -> ExactQuery |
 @part
 def placed(context: Context, place: int) -> Iterator[Parse[ExactQuery]]:
     """Read `in Ardony, which harbour is the oldest`: what is said of the nodes stands before the question."""
-    is_place = context.at(place) in context.language.words["place"]
+    is_place = context.at(place) in WORDS["place"]
     for border in range(place + 2, min(context.end, place + _LONGEST_PLACE)) if is_place else ():
         if not context.reading.words[border].after_comma:
             continue
@@ -220,7 +220,7 @@ def placed(context: Context, place: int) -> Iterator[Parse[ExactQuery]]:
 
 
 @part
-def who(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def who(context: Context, place: int) -> Phrases:
     """Read what is said behind `who`, `by whom`: no kind is named."""
     before = context.at(place - 1)
     is_kind = any(head.value.types and not head.value.named for head in heads_at(context, place))
@@ -256,7 +256,7 @@ def _stand_for_deeds(context: Context, nodes: NodeSet) -> bool:
 
 
 @part
-def whose(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+def whose(context: Context, place: int) -> Phrases:
     """Read `whose supervisor is X`: no kind is named, of which that is said."""
     said = context.modifiers(place, NodeSet()) if context.end_of(place, "whose") is not None else []
     return (parse for parse in said if parse.value.conditions and parse.value.types)
@@ -319,7 +319,7 @@ rules(
 @part
 def asked_word(context: Context, place: int, found: Found) -> Parse[bool] | None:
     """Read `by whom`, `to which`, or the preposition alone before a kind."""
-    words, behind = context.language.words, found["verb"].last
+    words, behind = WORDS, found["verb"].last
     last = context.skip(context.skip(place, words["prepositions"]), words["several"])
     asked = context.end_of(last, "which or whom")
     if asked is not None:
@@ -339,9 +339,7 @@ def asked_kind(context: Context, place: int, asked_word: bool) -> list[Parse[Nod
 
 
 @part
-def joined_to(
-    context: Context, place: int, verb: EdgeUnit, asked_kind: NodeSet, name: NodeSet
-) -> Iterator[Parse[NodeSet]]:
+def joined_to(context: Context, place: int, verb: EdgeUnit, asked_kind: NodeSet, name: NodeSet) -> Phrases:
     """Read nothing: the nodes of a kind that a verb joins to a name before it."""
     frame = {"by": Voice.PASSIVE_OBJECT, "of": Voice.HAS_NOUN}.get(context.at(verb.last), Voice.OBJECT)
     for relation in context.relations.named(asked_kind, verb.edges, frame, name):
@@ -366,10 +364,10 @@ _FORMS = rules("questions", *(Rule("", f"{form} => {form}") for form in _ORDER.s
 
 
 @part
-def ships_there(context: Context, place: int, name: NodeSet, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def ships_there(context: Context, place: int, name: NodeSet, nodes: NodeSet) -> Phrases:
     """Read `moored at it`, `there`: the things of a kind that a named node has."""
     for unit in context.units.edges.get(place, ()):
-        behind = context.skip(unit.last, context.language.words["at it"])
+        behind = context.skip(unit.last, WORDS["at it"])
         for relation in context.relations.named(nodes, unit.edges, Voice.PASSIVE, name):
             yield Parse(context.end_of(behind, "there") or unit.last, relation.joined, 0.0)
     if not nodes.named:
@@ -377,15 +375,9 @@ def ships_there(context: Context, place: int, name: NodeSet, nodes: NodeSet) -> 
             yield Parse(context.end_of(place, "there") or place, relation.joined, 0.0)
 
 
-@part
-def nothing(context: Context, place: int) -> list[Parse[None]]:
-    """Read none, some or all words that say nothing."""
-    return [Parse(at, None, 0.0) for at in context.skips(place, WORDS["empty"])]
-
-
 _SENTENCES = rules(
     "sentences",
-    Rule("Some beers are by X.", "some=0|'some' nodes nothing => nodes"),
+    Rule("Some beers are by X.", "some=0|'some' nodes <empty>* => nodes"),
     Rule("X owns several ships.", "['there is'] name -<before verb> verb asked_word asked_kind joined_to => joined_to"),
     Rule("X is a side effect.", "['there is'] name 'is a' kind => name"),
     Rule("X is a gene of some pathways.", "['there is'] name 'is a' kind 'of some' others=kind => name"),
@@ -449,7 +441,7 @@ def _with_their_names(context: Context, parses: list[Parse[ExactQuery]]) -> Iter
     """Yield the questions behind which their answers are asked for by name: `Are there beers by X? Which ones?`."""
     for parse in parses:
         form, nodes, last = parse.value.form, parse.value.nodes, context.end_of(parse.last, "their names")
-        is_asked = context.at(last - 1 if last else 0) in context.language.words["all names"]
+        is_asked = context.at(last - 1 if last else 0) in WORDS["all names"]
         # "Who are they?" behind "Who made the most?" asks for something else
         is_list = form == "list" and nodes.best is None and is_asked
         if last is not None and context.is_over(last) and (is_list or (form == "test" and not nodes.named)):

@@ -302,9 +302,11 @@ class RulesReader:
         `_Ambiguous` where of these no one number is told.
         """
         query, node_types = read.query, self.lexicon.graph.arrays.node_types
-        named = _rows_of(query)
+        named, denied = _rows_of(query), _rows_left_out(query)
         is_sum = query is None or query.form in (*_NUMBERS, "test")
         for place, unit in [(place, unit) for place, own in units.names.items() for unit in own]:
+            if denied.intersection(unit.rows):
+                continue  # "packages other than perl" says which of what is called so
             types = {int(node_types[row]) for row in unit.rows}
             values = [value for value in units.values.get(place, ()) if value.last == unit.last]
             meant = types if query is None else {int(node_types[row]) for row in named & set(unit.rows)}
@@ -679,6 +681,11 @@ def _of_no_others(nodes: NodeSet) -> NodeSet | None:
 def _rows_of(said: object) -> set[int]:
     """Return the rows of all nodes that a query, or a part of one, names."""
     return {row for one in parts_of(said) if isinstance(one, Among) and not one.negated for row in one.rows}
+
+
+def _rows_left_out(said: object) -> set[int]:
+    """Return the rows of all nodes that a query leaves out, and names nowhere else."""
+    return {row for one in parts_of(said) if isinstance(one, Among) for row in one.rows} - _rows_of(said)
 
 
 def _sets_around(nodes: NodeSet, rows: set[int]) -> Iterator[NodeSet]:

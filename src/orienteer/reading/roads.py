@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from orienteer.display import counted
+from orienteer.display import counted, value_cell
 from orienteer.elements import JsonValue, Kind
 from orienteer.errors import BadQuery, QueryStopped
 from orienteer.graph.search import shared_name
@@ -18,7 +18,7 @@ from orienteer.graph.store import Graph
 from orienteer.reading.overview import Overview
 from orienteer.records import Question, Ranked, Refusal, Result, ResultTable, WalkedEdge
 from orienteer.retrieval.graph_text import bare_hit, edge_lines, ends_of
-from orienteer.text.sentences import one_line, value_text
+from orienteer.text.sentences import one_line
 
 _GRAPH = (
     r"(?:(?P<this>this|diese[rsmn]?) |(?:the|de[rm]|das) )?"
@@ -174,12 +174,8 @@ def _names(graph: Graph, rows: frozenset[int]) -> str:
 
 
 def _value(value: JsonValue) -> str:
-    """Return a value of a table in a line: a node by its name, an edge by its ends."""
-    if isinstance(value, dict) and {"id", "name"} <= set(value):
-        return str(value["name"])
-    if isinstance(value, dict) and {"source", "type", "target"} <= set(value):
-        return f"{value['source']} -{value['type']}-> {value['target']}"
-    return "" if value is None else one_line(value_text(value), _LONGEST_VALUE)
+    """Return a value of a table in a line."""
+    return "" if value is None else one_line(value_cell(value, has_id=False), _LONGEST_VALUE)
 
 
 def _hit(graph: Graph, node: str, edges: Iterable[tuple[str, str, str]]) -> Ranked:

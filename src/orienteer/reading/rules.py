@@ -8,6 +8,9 @@ tries its parts one behind the other in every way that they can be read; its cos
     'key'           the first phrase of a key of the vocabulary that stands here
     'key'*          every phrase of it that stands here, the shortest first
     <key>           one word of a key
+    <key>*          none, some or all of the words of a key that stand here
+    ?<key>, !<key>  nothing, where a word of a key stands here; where none does
+    ^<key>          nothing, behind a word of a key
     -<key> and -    all words of a key that stand here are left out; all determiners
     nodes           a part, or other rules, by name
     part=nodes      the same, under another name
@@ -31,7 +34,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, 
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.query import ExactQuery, Form, NodeSet
 from orienteer.reading.units import Units
-from orienteer.reading.vocabulary import ENGLISH, WORDS, Language, QuestionWords, english_words
+from orienteer.reading.vocabulary import ENGLISH, WORDS, QuestionWords
 
 # ============================================================================================================== context
 # The words of one question with what they may be, as the rules of the grammar look at them.
@@ -53,6 +56,10 @@ class Parse(NamedTuple, Generic[Value]):
     cost: float
 
 
+Phrases: TypeAlias = Iterator[Parse[NodeSet]]
+"""The ways to read words as a set of nodes."""
+
+
 @dataclass(slots=True)
 class Context:
     """One question, and the rules that call one another."""
@@ -60,7 +67,6 @@ class Context:
     reading: QuestionWords
     units: Units
     lexicon: Lexicon
-    language: Language = field(default_factory=english_words)
     words: list[str] = field(default_factory=list)
     relations: SchemaRelations = field(init=False)
     nesting: Nesting = field(init=False)
@@ -125,8 +131,8 @@ class Context:
                 yield place + len(words)
 
     def ends_of(self, place: int, key: str) -> Iterator[int]:
-        """Yield where each phrase of the language's key ends that begins here, in their order."""
-        for words in self.language.by_first[key].get(self.at(place), ()):
+        """Yield where each phrase of a key ends that begins here, in their order."""
+        for words in ENGLISH.by_first[key].get(self.at(place), ()):
             if self.words[place : place + len(words)] == words:
                 yield place + len(words)
 
@@ -203,8 +209,8 @@ def _before_endings(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             yield words[: -len(ending)]
 
 
-def best(parses: Iterable[Parse[Value]]) -> list[Parse[Value]]:
-    """Return the likeliest parses, each meaning once, likeliest first."""
+def best(parses: Iterable[Parse[Value]], most: int = _MOST) -> list[Parse[Value]]:
+    """Return the likeliest parses, each meaning once and at most so many with one end, likeliest first."""
     likeliest: dict[tuple[int, Value], Parse[Value]] = {}
     for parse in parses:
         key = (parse.last, parse.value)
@@ -214,7 +220,7 @@ def best(parses: Iterable[Parse[Value]]) -> list[Parse[Value]]:
     ordered = []
     for parse in sorted(likeliest.values(), key=lambda parse: parse.cost):
         by_end[parse.last] = by_end.get(parse.last, 0) + 1
-        if by_end[parse.last] <= _MOST:
+        if by_end[parse.last] <= most:
             ordered.append(parse)
     return ordered
 
@@ -231,19 +237,29 @@ Part: TypeAlias = Callable[[Context, int, Found], Iterable[Parse[Any]]]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _PARTS: dict[str, Callable[..., Any]] = {}
 _TOKEN = re.compile(
-    r" ?(?:(?P<name>\w+)=)?(?P<maybe>\[)?(?P<what>(?:'[^']+'\*?|-<[^>]+>|-|<[^>]+>|\w+(?:\([\w, ]+\))?|\|)+)\]?"
+    r" ?(?:(?P<name>\w+)=)?(?P<maybe>\[)?(?P<what>(?:'[^']+'\*?|[-?!^]?<[^>]+>\*?|-|\w+(?:\([\w, ]+\))?|\|)+)\]?"
 )
 
 
-def part(function: _Function) -> _Function:
+def part(function: _Function, name: str = "") -> _Function:
     """Let rules name a function: it takes the `context`, the `place` and values of parts by their names.
 
     It returns the parses that begin at the place; or one, or the place where it ends; or whether it may stand here.
     """
-    name = function.__name__.strip("_")
+    name = name or function.__name__.strip("_")
     assert name not in _PARTS, f"two parts are called {name!r}"
     _PARTS[name] = function
     return function
+
+
+def part_of_words(name: str, meanings: Mapping[str, object]) -> None:
+    """Let rules name what a word means."""
+
+    def meant(context: Context, place: int) -> Parse[object] | None:
+        word = context.at(place)
+        return Parse(place + 1, meanings[word], 0.0) if word in meanings else None
+
+    part(meant, name)
 
 
 class Rule:
@@ -263,7 +279,7 @@ class Rule:
         assert token is not None
         self.first = f"{token['what']}{token['maybe']}"
         """What it begins with, which rules of one kind that begin alike read once."""
-        first = re.match(r"(?:\w+=)?(?:'([^']+)'\*?|<([^>]+)>)(?=\s|$)", line.strip())
+        first = re.match(r"(?:\w+=)?(?:'([^']+)'\*?|[?]?<([^>]+)>)(?=\s|$)", line.strip())
         self._phrase: str | None = first[1] if first is not None else None
         self._word: str | None = first[2] if first is not None else None
         self._gives = _taking(gives or _asking(*result.split() or [self._parts[-1][0]]))
@@ -282,8 +298,8 @@ class Rule:
     def may_begin(self, context: Context, place: int) -> bool:
         """Return whether the first word is one that the rule begins with: most rules are left out by it."""
         if self._phrase is not None:
-            return context.at(place) in context.language.by_first[self._phrase]
-        return self._word is None or context.at(place) in context.language.words[self._word]
+            return context.at(place) in ENGLISH.by_first[self._phrase]
+        return self._word is None or context.at(place) in WORDS[self._word]
 
     def _behind(
         self, number: int, context: Context, place: int, found: dict[str, Parse[Any]], cost: float
@@ -314,7 +330,7 @@ class Rules(tuple[Rule, ...]):
                 if firsts[rule.first]:
                     yield from rule.goes_on(context, firsts[rule.first], found)
 
-    def of(self, context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    def of(self, context: Context, place: int, nodes: NodeSet) -> Phrases:
         """Yield the nodes of a set of which any of them says something here; parts know the set as `nodes`."""
         return self(context, place, {"nodes": Parse(place, nodes, 0.0)})
 
@@ -339,7 +355,7 @@ def unknown_words(line: str, phrases: Collection[str], words: Collection[str]) -
     ]
     unknown = []
     for text in texts:
-        key, name = text.strip("-<>'*"), text.partition("(")[0]
+        key, name = text.strip("-?!^<>'*"), text.partition("(")[0]
         known = phrases if text.startswith("'") else words
         if name.isidentifier() and name not in _PARTS:
             unknown.append(name)
@@ -370,7 +386,7 @@ def _single(text: str) -> Part:
     """Return the part that a piece of a line names."""
     name, _, given = text.partition("(")
     if not name.isidentifier():
-        return _of_words(text, text.strip("-<>'*"))
+        return _of_words(text, text.strip("-?!^<>'*"))
     called: Callable[[Context, int, Found], Any] | None = None  # rules name one another: found when it is first used
 
     def read(context: Context, place: int, found: Found) -> Iterable[Parse[Any]]:
@@ -397,9 +413,14 @@ def _of_words(text: str, key: str) -> Part:
             case "0":
                 return (place,)
             case "-":
-                return (context.skip(place, context.language.words[key]) if key else context.skip(place),)
+                return (context.skip(place, WORDS[key]) if key else context.skip(place),)
+            case "<" if text.endswith("*"):
+                return context.skips(place, WORDS[key])
             case "<":
-                return (place + 1,) if context.at(place) in context.language.words[key] else ()
+                return (place + 1,) if context.at(place) in WORDS[key] else ()
+            case "?" | "!" | "^" as sign:
+                stands = context.at(place - (sign == "^")) in WORDS[key]
+                return (place,) if stands != (sign == "!") else ()
         ends = context.ends_of(place, key)
         return sorted(set(ends)) if text.endswith("*") else islice(ends, 1)
 
@@ -410,6 +431,7 @@ def _taking(function: Callable[..., Any], given: Iterable[str] = ()) -> Callable
     """Return a function called with what its parameters name: the question, the place, or values of parts."""
     names, own = [], list(given)
     for name in signature(function).parameters:
+        name = "context" if name == "self" else name
         names.append(name if name in ("context", "place", "found") or not own else own.pop(0))
 
     if names == ["context", "place"]:

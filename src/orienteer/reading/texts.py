@@ -10,7 +10,7 @@ import numpy as np
 
 from orienteer.reading.properties import properties_named
 from orienteer.reading.query import NAME, TEXT, Either, NodeSet, Valued
-from orienteer.reading.rules import Context, Parse, part
+from orienteer.reading.rules import Context, Parse, Phrases, part
 from orienteer.reading.vocabulary import WORDS
 from orienteer.text.sentences import value_text
 
@@ -47,7 +47,7 @@ class _Told(NamedTuple):
 
 
 @part
-def text_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def text_said(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `whose title contains X`, `with the word X in the title`, `that mention "X"`."""
     begin = context.end_of(place, "whose text") or place
     for holder in _holders(context, begin, nodes):
@@ -65,7 +65,7 @@ def text_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
     yield from _mentioning(context, place, nodes)
 
 
-def _within(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def _within(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Yield `with the word X in the title`, `that have X in the title`, `that mention X in their notes`."""
     word, bare = context.end_of(place, "with word"), context.end_of(place, "with text")
     for begin in filter(None, (bare, word)):
@@ -80,7 +80,7 @@ def _within(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Node
                 yield from _held(context, nodes, holder, _Told(said, holder.last, holder.cost, is_sure, is_word))
 
 
-def _mentioning(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def _mentioning(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Yield `[reviews that] mention "X"`, of kinds with one text; it may be in their names as well."""
     begin = context.end_of(place, "mentions")
     if begin is None or begin >= context.end or not nodes.types:
@@ -104,7 +104,7 @@ def _mentioning(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
             yield Parse(last, nodes.that(Either(options) if len(options) > 1 else options[0][0]), held[0].cost)
 
 
-def _held(context: Context, nodes: NodeSet, holder: _Holder, told: _Told) -> Iterator[Parse[NodeSet]]:
+def _held(context: Context, nodes: NodeSet, holder: _Holder, told: _Told) -> Phrases:
     """Yield the nodes that hold a text; nothing where a word is asked for that is a part of longer words as well."""
     text = told.text.casefold()
     if holder.is_column or holder.or_text:

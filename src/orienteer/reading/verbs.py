@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from orienteer.reading.comparisons import compared, compared_twice, count, openings, superlatives_at
+from orienteer.reading.comparisons import compared, compared_twice, count, is_age, openings, superlatives_at
 from orienteer.reading.edges import (
     all_joined,
     any_of,
@@ -28,7 +28,7 @@ from orienteer.reading.objects import Objects, objects_at
 from orienteer.reading.properties import any_value, dated_property, kind_behind, properties_named, values_at
 from orienteer.reading.query import Best, Comparison, Condition, Extent, Joined, Measure, NodeSet
 from orienteer.reading.relations import Relation, Voice
-from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
+from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, rules
 from orienteer.reading.units import LIGHT_FIT, SYNONYM, EdgeUnit, KindVerb, ValueUnit
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 
@@ -85,7 +85,7 @@ def _things_done(context: Context, head: Parse[NodeSet], nodes: NodeSet) -> Iter
 
 # ------------------------------------------------------------------------------------------------- superlatives
 @part
-def most_done(context: Context, place: int, nodes: NodeSet, action: Action) -> Iterator[Parse[NodeSet]]:
+def most_done(context: Context, place: int, nodes: NodeSet, action: Action) -> Phrases:
     """Read `[treats] the most diseases`, `[depends on] the fewest packages`, `[treats] more X than any other`."""
     verb, frame, begin = action.lone, action.frame, context.skip(place)
     is_most, counts = context.at(begin) in ENGLISH.most, _most_counted(context, begin)
@@ -126,7 +126,7 @@ def _than_others(context: Context, place: int) -> int | None:
 
 
 @part
-def most_doers(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def most_doers(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[do] the most packages depend on`, `[do] most genes that X binds participate in`."""
     begin = context.skip(place)
     counts = _most_counted(context, begin)
@@ -140,7 +140,7 @@ def most_doers(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
                 yield most(relation, last, counted.cost, descending=is_more)
 
 
-def most_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def most_had(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Yield `[with] the most X`, `[has] the highest PROPERTY`, `[with] the largest number of X`."""
     begin = context.skip(place)
     word = context.at(begin)
@@ -173,7 +173,7 @@ def _ranked(context: Context, nodes: NodeSet, measure: Parse[Measure], *, descen
 
 
 @part
-def most_in(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def most_in(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `in the most orders`, `part of the most teams`: the only edge between them is meant."""
     begin = context.skip(context.end_of(place, "part of") or place)
     is_more = ENGLISH.most.get(context.at(begin))
@@ -186,7 +186,7 @@ def most_in(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Node
 
 
 @part
-def most_bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def most_bare(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[department] most vehicles`: words for a search, without a verb, at the end."""
     if context.at(place) in ENGLISH.most and nodes.types:
         for parse in most_had(context, place, nodes):
@@ -194,22 +194,21 @@ def most_bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
                 yield parse._replace(cost=parse.cost + 0.2)
 
 
-def _property_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def _property_had(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Yield `[with the] highest PROPERTY`, `[with the] oldest PROPERTY`."""
-    is_more = ENGLISH.most.get(context.at(place))
-    if is_more is None:
-        is_more = next((parse.value[0].ascending for parse in superlatives_at(context, place)), None)
+    meant = next((parse.value[0] for parse in superlatives_at(context, place)), None)
+    is_more = ENGLISH.most.get(context.at(place), None if meant is None else meant.ascending)
     if is_more is None:
         return
     begin = context.starts(place + 1, "number of", "count of", "amount of", "total of") or place + 1
     for facts, last, cost in properties_named(context, begin, nodes):
         if facts.is_measured:  # "the biggest stadium" is no text
-            yield Parse(last, replace(nodes, best=Best(Measure(property=facts.name), is_more)), cost)
+            is_turned = meant is not None and meant.is_age and is_age(context, facts)  # the oldest age is the highest
+            best = Best(Measure(property=facts.name), is_more != is_turned)
+            yield Parse(last, replace(nodes, best=best), cost)
 
 
-def _most_things_had(
-    context: Context, head: Parse[NodeSet], nodes: NodeSet, *, descending: bool
-) -> Iterator[Parse[NodeSet]]:
+def _most_things_had(context: Context, head: Parse[NodeSet], nodes: NodeSet, *, descending: bool) -> Phrases:
     """Yield `the most genes`, `the most genes that cause X`."""
     for counted in context.described(head):
         relation = next(context.relations.direct(nodes, "with", counted.value), None)
@@ -219,9 +218,7 @@ def _most_things_had(
             complain_of_many(context, nodes, counted.value, counted.last)
 
 
-def _most_things_behind(
-    context: Context, head: Parse[NodeSet], nodes: NodeSet, *, descending: bool
-) -> Iterator[Parse[NodeSet]]:
+def _most_things_behind(context: Context, head: Parse[NodeSet], nodes: NodeSet, *, descending: bool) -> Phrases:
     """Yield `the most genes participating in it`, `the most diseases associated with them`, `the most X brewed`."""
     begin = context.skip(head.last, WORDS["auxiliaries"] | WORDS["relative"])
     for unit in context.units.edges.get(begin, ()):
@@ -277,7 +274,7 @@ def edges_named(context: Context, place: int) -> Iterator[Parse[Verbs]]:
 
 
 @part
-def deed(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def deed(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[have never] ordered`, `gave nothing`, `planted anything`: with no thing that stands for the deed."""
     for unit in context.units.edges.get(place, ()):
         if not isinstance(unit.edges, KindVerb) or not unit.edges.deeds:
@@ -290,7 +287,7 @@ def deed(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet
 
 
 @part
-def done(context: Context, nodes: NodeSet, action: Action) -> Iterator[Parse[NodeSet]]:
+def done(context: Context, nodes: NodeSet, action: Action) -> Phrases:
     """Read nothing: nodes `[that were never] exhibited`, by anybody, or to which it was done."""
     verbs = action.verbs
     is_passive = context.at(verbs.units[0].first - 1) in WORDS["be"] | {"been", "being", "never", "not"}
@@ -308,7 +305,7 @@ def event_noun(context: Context, place: int, nodes: NodeSet, action: Action) -> 
 
 
 @part
-def led_to(context: Context, place: int, nodes: NodeSet, action: Action, objects: Objects) -> Iterator[Parse[NodeSet]]:
+def led_to(context: Context, place: int, nodes: NodeSet, action: Action, objects: Objects) -> Phrases:
     """Read nothing: the nodes that verbs join to things."""
     things = Parse(place, objects, 0.0)
     return verb_joined(context, nodes, action.verbs, action.frame, things, is_strict=action.is_strict)
@@ -324,9 +321,7 @@ def the_same(context: Context, place: int) -> int | None:
 
 
 @part
-def both_led_to(
-    context: Context, place: int, nodes: NodeSet, action: Action, head: NodeSet
-) -> Iterator[Parse[NodeSet]]:
+def both_led_to(context: Context, place: int, nodes: NodeSet, action: Action, head: NodeSet) -> Phrases:
     """Read what is said of one thing that two verbs lead to: `wrote and directed the same film [released in 1990]`."""
     if len(action.verbs.units) != 2 or action.verbs.are_any or head.named or not head.types:
         return
@@ -367,9 +362,7 @@ VERBS = rules(
 
 
 @part
-def neither_verb(
-    context: Context, place: int, nodes: NodeSet, first: Action, second: Action, found: Found
-) -> Iterator[Parse[NodeSet]]:
+def neither_verb(context: Context, place: int, nodes: NodeSet, first: Action, second: Action, found: Found) -> Phrases:
     """Read nothing: the nodes that two verbs join to none of the same things: `neither lent by nor sold to X`."""
     objects = found["objects"]
     # "neither treated nor healed by X" share their preposition
@@ -457,7 +450,7 @@ def _may_follow(context: Context, edge: int, preposition: str) -> bool:
 
 def verb_joined(
     context: Context, nodes: NodeSet, verbs: Verbs, frame: Voice, objects: Parse[Objects], *, is_strict: bool = False
-) -> Iterator[Parse[NodeSet]]:
+) -> Phrases:
     """Yield the set of those that verbs join to the things of a list; nothing where they cannot."""
     conditions: list[Condition] = []
     cost = 0.0
@@ -480,7 +473,7 @@ def verb_joined(
     yield Parse(objects.last, nodes.that(*together), objects.cost + cost)
 
 
-def so_or_denied(parses: Iterable[Parse[NodeSet]], before: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
+def so_or_denied(parses: Iterable[Parse[NodeSet]], before: NodeSet, *, is_denied: bool) -> Phrases:
     """Yield sets; where `is_denied`, with the contrary of what was said last, if it can be denied."""
     for parse in parses:
         value = denied(parse.value, before) if is_denied else parse.value
@@ -538,9 +531,7 @@ def extent(context: Context, place: int) -> Iterator[Parse[Extents]]:
 
 
 @part
-def covering(
-    context: Context, place: int, relate: Relate, extent: Extents, target: NodeSet
-) -> Iterator[Parse[NodeSet]]:
+def covering(context: Context, place: int, relate: Relate, extent: Extents, target: NodeSet) -> Phrases:
     """Read nothing: the nodes that a relation leads from to all of a set, or to nothing else.
 
     Nothing where no node has two such neighbours: nothing is in every one of several.
@@ -570,7 +561,7 @@ rules(
 
 
 @part
-def lying(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def lying(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `lies in Ardony`, `outside Ardony`: of a property or by edges."""
     begin = context.skip(place, WORDS["lying"])
     word, begin = context.at(begin), context.skip(begin + 1, ("of", "the"))
@@ -614,7 +605,7 @@ def at_things(
 
 
 @part
-def value_there(context: Context, place: int, nodes: NodeSet, preposition: str) -> Iterator[Parse[NodeSet]]:
+def value_there(context: Context, place: int, nodes: NodeSet, preposition: str) -> Phrases:
     """Read `[in] Ardony`: a value of a property that tells a place."""
     for unit, owners in values_at(context, context.skip(place), nodes):
         if preposition not in WORDS["within"] or not _is_past(unit):
@@ -622,7 +613,7 @@ def value_there(context: Context, place: int, nodes: NodeSet, preposition: str) 
 
 
 @part
-def dated_place(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def dated_place(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `in 1990`, `before 1800`, of the only property that says when something was."""
     facts = dated_property(context, nodes)
     word = context.at(place)
@@ -649,7 +640,7 @@ def _is_past(unit: ValueUnit) -> bool:
 
 
 @part
-def name_beside(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def name_beside(context: Context, place: int, nodes: NodeSet) -> Phrases:
     """Read `[telescopes] Plainwater`: a name right behind a kind that it is not of."""
     is_denied = context.at(place) == "not" and context.reading.words[place].after_comma
     if place == 0 or not nodes.types or (nodes.conditions and not is_denied):

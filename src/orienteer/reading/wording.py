@@ -6,7 +6,7 @@ list compound that -treats-> disease "migraine" and not -causes-> (side effect "
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import count
@@ -22,6 +22,7 @@ from orienteer.reading.query import (
     Either,
     ExactQuery,
     Filled,
+    Form,
     Joined,
     Measure,
     NodeSet,
@@ -33,7 +34,7 @@ from orienteer.reading.query import (
 from orienteer.text.sentences import single_spaced
 
 _WORDS = {"list": "", "count": "count ", "test": "whether any "}
-_CLAIMS = {"every": "whether every", "majority": "whether most", "share": "share of"}
+CLAIMS: Mapping[Form, str] = {"every": "whether every", "majority": "whether most", "share": "share of"}
 _KIND = re.compile(r"""[^"()|<>=!]+""")
 _BARE = re.compile(r"[^\W\d]\w*")
 
@@ -60,8 +61,8 @@ class QueryWording:
         if query.form == "path":
             assert query.other is not None
             return f"path from {nodes} to {self._nodes(query.other)}"
-        if query.form in _CLAIMS:
-            return f"{_CLAIMS[query.form]} {nodes} meets {' and '.join(map(self.condition, query.claimed))}"
+        if query.form in CLAIMS:
+            return f"{CLAIMS[query.form]} {nodes} meets {' and '.join(map(self.condition, query.claimed))}"
         assert query.measure is not None
         measure = self.measure(query.measure)
         if query.form == "compare":

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orienteer.display import counted
-from orienteer.serve.cli.output import Output, Rows, value_cell
+from orienteer.display import counted, value_cell
+from orienteer.serve.cli.output import Output, Rows
 from orienteer.serve.views import records
 from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, Grouping, Listing, SentWords
 from orienteer.text.sentences import value_text

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from orienteer.display import counted
+from orienteer.display import counted, value_cell
 from orienteer.errors import BadOption
 from orienteer.serve.cli import answering
 from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph, open_place
-from orienteer.serve.cli.output import Output, Rows, Tabular, value_cell
+from orienteer.serve.cli.output import Output, Rows, Tabular
 
 if TYPE_CHECKING:
     from orienteer.records import JsonValue

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, TypeAlias
 
-from orienteer.display import Count, clean, escape_json, format_duration, seconds_left
+from orienteer.display import Count, clean, escape_json, format_duration, seconds_left, value_cell
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -288,15 +288,6 @@ class Output:
             last = row[-1] if not room or len(row[-1]) <= room else f"{row[-1][: room - 1]}…"
             table.add_row(*map(Text, (*row[:-1], last)))
         console.print(table)
-
-
-def value_cell(value: object) -> str:
-    """Return a value as text; a node as `name (id)`, an edge as `source -type-> target`."""
-    if isinstance(value, dict) and {"id", "name"} <= set(value):
-        return f"{value['name']} ({value['id']})"
-    if isinstance(value, dict) and {"source", "type", "target"} <= set(value):
-        return f"{value['source']} -{value['type']}-> {value['target']}"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 Tabular = Annotated[Output, "has rows"]
