@@ -247,3 +247,20 @@ def test_a_measure_is_asked_by_its_adjective(tmp_path):
     (tmp_path / "docs" / "gull.txt").write_text("Gull is a port. The depth of Gull is 12 m.", encoding="utf-8")
     build_graph([tmp_path / "docs"], tmp_path / "g", options=BuildOptions())
     assert "12 m" in (_ask(Graph.open(tmp_path / "g"), "How deep is Gull?").answer or "")
+
+
+@pytest.mark.parametrize(
+    ("question", "lacking"),
+    [
+        ("Why did the board refuse a second lamp on the north pier?", "refuse"),
+        ("Which dogs do not travel free of charge?", "a denial"),
+        ("Why was the crane not repaired for 12,400 crowns?", "a denial"),
+    ],
+)
+def test_what_a_question_takes_for_granted_must_be_said(graph: Graph, question: str, lacking: str) -> None:
+    result = _ask(graph, question)
+    assert result.answer is None
+    assert result.refusal is not None
+    assert result.refusal.kind == "not_understood"
+    assert lacking in result.refusal.words
+    assert result.hits

@@ -10,11 +10,12 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
 from orienteer.errors import BadInput
+from orienteer.records import Record
 
 MOST_RECORD = 1 << 26
 """Bytes of one record: a line, a row, a value, a text in XML. A whole encyclopaedia in one cell is smaller."""
@@ -104,16 +105,11 @@ MOST_LINES = 8
 """Reasons that are reported without demand."""
 
 
-class SkippedFile(Protocol):
+class SkippedFile(Record):
     """A file that was not read."""
 
-    @property
-    def file(self) -> str:
-        """Return its path."""
-
-    @property
-    def reason(self) -> str:
-        """Return the reason for skipping it."""
+    file: str
+    reason: str
 
 
 class SkippedGroup(NamedTuple):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from orienteer.display import counted
+from orienteer.ingest.bounds import SkippedFile
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.records import Record
 
@@ -55,11 +56,9 @@ class Cut(Record):
     first: tuple[RowPlace, ...]
 
 
-class Ignored(Record):
+class Ignored(SkippedFile):
     """A file in the source folder that was not read as nodes or edges."""
 
-    file: str
-    reason: str
     is_telling: bool = Field(default=True, exclude=True)
     """It may have been meant as a source; other files, such as a README, are listed only on demand."""
 

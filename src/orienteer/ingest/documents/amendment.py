@@ -25,6 +25,7 @@ from orienteer.graph.pieces import incidence, vectors
 from orienteer.graph.reserved import CHUNK, DOCUMENT, READ, SIMILAR, SYMMETRIC, TABLE
 from orienteer.graph.revision import Piece, Revision, revise
 from orienteer.graph.store import Graph
+from orienteer.ingest.bounds import SkippedFile
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.intake import Intake, Shelf
@@ -33,7 +34,7 @@ from orienteer.ingest.documents.join.shelved import Shelved
 from orienteer.ingest.documents.join.weaver import batches, greatest_weights
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
-from orienteer.ingest.documents.read.files import File, Listing, SkippedFile, listing, sort
+from orienteer.ingest.documents.read.files import File, Listing, listing, sort
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe
 from orienteer.ingest.formats.table import is_unicode

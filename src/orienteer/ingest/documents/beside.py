@@ -9,12 +9,12 @@ from typing import Any
 
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder, Progress
-from orienteer.ingest import bounds
+from orienteer.ingest.bounds import SkippedFile, grouped
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.intake import Intake, Shelf
 from orienteer.ingest.documents.join.weaver import Weaver
-from orienteer.ingest.documents.read.files import SkippedFile, lies_beside_tables, listing
+from orienteer.ingest.documents.read.files import lies_beside_tables, listing
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.provenance import describe_beside
 from orienteer.ingest.report import Ignored
@@ -46,13 +46,13 @@ class DocumentsBeside:
         self.count = maker.documents
         others = [file for file in listing([self._folder], self._selection).files if file.kind == "unknown"]
         others = [file for file in others if not is_beside_tables(file.path)]
-        not_read: list[bounds.SkippedFile] = [
+        not_read: list[SkippedFile] = [
             *(file for file in left_out if file.reason not in (NO_TABLE, NO_PART)),
             *intake.unreadable,
             *intake.skipped,
             *(SkippedFile(file=str(file.path), reason=NO_DOCUMENT) for file in others),
         ]
-        groups = bounds.grouped(not_read, [self._folder])
+        groups = grouped(not_read, [self._folder])
         return describe_beside(intake.stamps, intake.passed_by, groups, self._selection)
 
     def _weave(self, weaver: Weaver) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from orienteer.display import counted
 from orienteer.ingest import bounds
+from orienteer.ingest.bounds import SkippedFile
 from orienteer.ingest.documents.cut.replies import CostEstimate
-from orienteer.ingest.documents.read.files import SkippedFile
 from orienteer.ingest.extraction.records import ExtractionSummary
 from orienteer.records import Record, Usage
 

@@ -15,12 +15,12 @@ from orienteer.errors import BadInput, MissingExtra, install_command
 from orienteer.graph.builder import Progress
 from orienteer.index.arrays import Strings, StringWriter
 from orienteer.ingest import bounds
-from orienteer.ingest.bounds import memory_told
+from orienteer.ingest.bounds import SkippedFile, memory_told
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.converter import Converter
-from orienteer.ingest.documents.read.files import IGNORED, File, Listing, SkippedFile, listing
+from orienteer.ingest.documents.read.files import IGNORED, File, Listing, listing
 from orienteer.ingest.documents.read.kinds import EMPTY, NotRead
 from orienteer.ingest.documents.read.readers import DocumentReader
 from orienteer.ingest.documents.read.selection import ALL, Selection

@@ -278,11 +278,11 @@ def refusal(statistics: MatchStatistics) -> Refusal | None:
 def unquoted(question: QuestionTerms, statistics: MatchStatistics, quotation: Quotation) -> Refusal | None:
     """Return the reason to list passages and quote no sentence, or None if it may be quoted."""
     # A quotation looks like an answer. There is none if it lacks more than a third of the question's words, or a number
-    # or a month of it, and if rows would have to be compared.
+    # or a month of it, and if rows would have to be compared. A question why takes all that it says for granted.
     if quotation.rivals:
         return Refusal(kind="unsupported", text=f"no row is quoted: {quotation.rivals}")
     lacks, missing = quotation.lacks, [word for word in quotation.missing if word not in statistics.mistyped]
-    if len(missing) > (1 - _PLAINLY) * len(set(question.words)):
+    if len(missing) > (0 if _WHY.match(question.text) else (1 - _PLAINLY) * len(set(question.words))):
         lacks = tuple(dict.fromkeys((*lacks, *missing)))
     if not lacks:
         return None
@@ -300,6 +300,10 @@ _NUMBER = re.compile(
     r"fifty|hundred|thousand|million|dozen|twice|once)\b",
     re.IGNORECASE,
 )
+_WHY = re.compile(r"\s*(?:why|how come)\b", re.IGNORECASE)
+_DENIAL = r"n['’]t\b|\b(?:not|never|cannot|neither|nobody|nothing"
+_DENIES = re.compile(rf"{_DENIAL})\b", re.IGNORECASE)
+_IS_DENIED = re.compile(rf"{_DENIAL}|no|none|nor|without|unless|except)\b", re.IGNORECASE)
 _WHO_IS = re.compile(r"\s*who(?:['’]s| is| was| are| were) the\b", re.IGNORECASE)
 _NAMED = re.compile(r"\s*(?:[,:–(]|(?:is|was|are|were|has|had)\b|[A-Z])")
 _DIGIT = re.compile(r"\d")
@@ -347,7 +351,7 @@ class Quotation(NamedTuple):
     """How well it fits, 1 for all of the question's words."""
     lacks: tuple[str, ...] = ()
     """Numbers, identifiers and months of the question that neither a row, its header and title have, or neither a
-    sentence nor its section; and `a number` or `a name`, if one is asked for."""
+    sentence nor its section; and `a denial` of the question, `a number` or `a name` that it asks for."""
     rivals: str = ""
     """The reason not to quote a row: rows would have to be compared, or other rows fit as well."""
     missing: tuple[str, ...] = ()
@@ -422,7 +426,9 @@ class SentenceContext(NamedTuple):
 
 
 def _wanting(question: str, text: str) -> tuple[str, ...]:
-    """Return `a number` or `a name`, if a question asks for one that it does not have itself and a text has none."""
+    """Return `a denial` that a question has, and `a number` or `a name` that it asks for, where a text has none."""
+    if _DENIES.search(question) and not _IS_DENIED.search(text):
+        return ("a denial",)
     numbers = [match[0].casefold() for match in _NUMBER.finditer(text)]
     if _COUNTS.search(question) and all(number in question.casefold() for number in numbers):
         return ("a number",)

@@ -354,15 +354,11 @@ _NAMED = _words(
     registers"""
 )
 _NOUNS = "|".join(sorted({*_ANY, *_KINDS, *_NAMED}, key=len, reverse=True))
-_SPEAKS = (
-    r"(?:mention|name|cite|credit|discuss|describe|cover|contain|include|concern|regard|reference|touch on|go into|"
-    r"bring up|speak (?:of|about)|talk (?:of|about)|refer to|deal with|treat|write about|report on|"
-    r"say (?:anything|something) (?:about|on)|have (?:anything|something) (?:about|on))"
-)
 _SPEAKING = (
     r"(?:(?:mention|nam|cit|credit|discuss|describ|cover|contain|includ|concern|regard|referenc)(?:s|es|ed|ing|e)?"
     r"|(?:speak|talk)(?:s|ing)? (?:of|about)|refer(?:s|ring)? to|deal(?:s|ing)? with|touch(?:es|ing)? on"
     r"|says? (?:anything|something) (?:about|on)|ha(?:s|ve) (?:anything|something) (?:about|on)"
+    r"|go into|bring up|treat|write about|report on"
     r"|(?:is|are) (?:about|on)|about|on)"
 )
 # Verbs that only texts go with.
@@ -385,7 +381,7 @@ _PATTERNS = tuple(
         rf"{_ASK}(?P<noun>{_NOUNS})(?:\s+(?:here|there|in \w+ folder))?\s+(?:in which|where|whose text)\s+"
         rf"(?P<subject>.+?)\s+{_SPOKEN}\W*$",
         rf"{_ASK}(?P<noun>{_NOUNS})(?:\s+(?:that|which|do|does|here|there|all|in the folder))*\s+"
-        rf"(?P<denied>not\s+|never\s+|don't\s+|doesn't\s+)?(?P<verb>{_SPEAKING}|{_SPEAKS})\s+(?P<subject>.+)",
+        rf"(?P<denied>not\s+|never\s+|don't\s+|doesn't\s+)?(?P<verb>{_SPEAKING})\s+(?P<subject>.+)",
         rf"(?P<noun>{_NOUNS})\s+(?P<verb>{_SPEAKING})\s+(?P<subject>.+)",
         rf"in (?:which|what|how many) (?P<noun>{_NOUNS})\s+(?:is|are|was|were|does|do|did)\s+(?P<subject>.+?)\s+"
         rf"{_SPOKEN}\W*$",

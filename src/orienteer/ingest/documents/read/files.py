@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
+from orienteer.ingest.bounds import SkippedFile
 from orienteer.ingest.documents.read.kinds import Kind, kind_of, why_left_out
 from orienteer.ingest.documents.read.selection import ALL, GIT, IgnoredNames, Selection
 from orienteer.ingest.formats import WORKBOOKS
 from orienteer.ingest.formats.files import stray, suffix
 from orienteer.ingest.formats.table import is_unicode
 from orienteer.ingest.tables.plan import is_beside_tables
-from orienteer.records import Record
 
 IGNORED = "ignored by .gitignore"
 
@@ -28,13 +28,6 @@ class File(NamedTuple):
     name: str
     """Its path beneath the folder that was given, with forward slashes: the id of its document."""
     kind: Kind
-
-
-class SkippedFile(Record):
-    """A file that was left out."""
-
-    file: str
-    reason: str
 
 
 class Listing(NamedTuple):
