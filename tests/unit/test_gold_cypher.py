@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orienteer import Cypher, Graph
-from orienteer.ingest.importer import import_graph
+from orienteer.ingest import import_graph
 
 FILMS = [("Ash", 1990), ("Birch", 1990), ("Cedar", 1995), ("Dogwood", 2001)]
 CAST = [("Ann", "Ash"), ("Ann", "Birch"), ("Bo", "Ash"), ("Bo", "Cedar"), ("Cy", "Dogwood")]
