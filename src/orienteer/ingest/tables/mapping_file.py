@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from orienteer.errors import BadInput
+from orienteer.ingest.formats.delimited import numbered
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.assignment import ImportPlan, MappedTable, emptied
 from orienteer.ingest.tables.kinds import headless, tables_of
@@ -89,8 +90,7 @@ def plan_of(mappings: Sequence[FileMapping], sources: Sequence[Path], path: Path
             raise BadInput(f"{path} names {mapping.file}, which is none of the tables: {', '.join(by_file) or 'none'}")
         if mapping.encoding:
             table = in_encoding(table, mapping.encoding)
-        numbers = {f"column_{place}" for place in range(1, len(table.columns) + 1)}
-        if set(mapping.columns) <= numbers and not all(map(table.has, mapping.columns)):
+        if mapping.columns.keys() <= set(numbered(len(table.columns))) and not all(map(table.has, mapping.columns)):
             table = headless(table)  # its columns are named by their places
         if mapping.text_from and mapping.is_of_edges:
             raise BadInput(f"{path}, {mapping.file}: text_from is for nodes, and its rows are edges: leave it out")
