@@ -48,23 +48,11 @@ TOTAL_WORD = (
     "\u5408\u8a08|\u5408\u8ba1|\u603b\u8ba1|\u7e3d\u8a08)"
 )
 """What the name of a row of totals begins with."""
-_TOTAL_STEMS = [
-    "total",
-    "sum",
-    "gesamt",
-    "somme",
-    "totaal",
-    "toplam",
-    "celkem",
-    "yhteens",
-    "sszesen",
-    "того",
-    "всего",
-    "合計",
-    "合计",
-    "总计",
-    "總計",
-]
+_TOTAL_STEMS = (
+    *("total", "sum", "gesamt", "somme", "totaal", "toplam", "celkem", "yhteens", "sszesen"),
+    *("\u0442\u043e\u0433\u043e", "\u0432\u0441\u0435\u0433\u043e"),
+    *("\u5408\u8a08", "\u5408\u8ba1", "\u603b\u8ba1", "\u7e3d\u8a08"),
+)
 """What one of these words has in small letters."""
 _TOTAL = re.compile(TOTAL_WORD + r"\s*(?:[:.(\d].*)?", re.IGNORECASE)
 _TOTAL_ALONE = re.compile(TOTAL_WORD + r"\s*:?", re.IGNORECASE)
