@@ -7,8 +7,10 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from orienteer.errors import BadInput
+from orienteer.index.arrays import Strings
 from orienteer.ingest.formats.records import RowRecord
 from orienteer.ingest.formats.table import Batch, Drop, shown
 from orienteer.text.units import measured
@@ -46,6 +48,12 @@ TOTAL_WORD = (
     "\u5408\u8a08|\u5408\u8ba1|\u603b\u8ba1|\u7e3d\u8a08)"
 )
 """What the name of a row of totals begins with."""
+_TOTAL_STEMS = (
+    *("total", "sum", "gesamt", "somme", "totaal", "toplam", "celkem", "yhteens", "sszesen"),
+    *("\u0442\u043e\u0433\u043e", "\u0432\u0441\u0435\u0433\u043e"),
+    *("\u5408\u8a08", "\u5408\u8ba1", "\u603b\u8ba1", "\u7e3d\u8a08"),
+)
+"""What one of these words has in small letters."""
 _TOTAL = re.compile(TOTAL_WORD + r"\s*(?:[:.(\d].*)?", re.IGNORECASE)
 _TOTAL_ALONE = re.compile(TOTAL_WORD + r"\s*:?", re.IGNORECASE)
 _TOTAL_HEAD = re.compile(r"\s*" + TOTAL_WORD, re.IGNORECASE)
@@ -327,7 +335,7 @@ def without_totals(batches: Iterable[Batch], names: Sequence[str], drop: Drop) -
             yield held
             last = _texts(held, names, range(len(held))[-TAIL:])
         heads = batch.columns.get(names[0], ()) if names else ()
-        totals = {one for one in getattr(heads, "values", heads) if isinstance(one, str) and _TOTAL_HEAD.match(one)}
+        totals = _totals_in(getattr(heads, "values", heads))
         some = [row for row, head in enumerate(heads) if isinstance(head, str) and head in totals] if totals else []
         pairs = (_texts(batch, names, [row, max(row - 1, 0)]) for row in some)
         held = _less(batch, [row for row, two in zip(some, pairs, strict=True) if _is_subtotal(shape, *two)], drop)
@@ -336,6 +344,17 @@ def without_totals(batches: Iterable[Batch], names: Sequence[str], drop: Drop) -
         count = outside(shape, tail)
         is_total = not all(map(_is_note, tail[len(tail) - count :]))  # an object with one member is no note
         yield _less(held, range(len(held))[max(len(held) - count, 0) :] if is_total else (), drop)
+
+
+def _totals_in(heads: Sequence[Any]) -> set[str]:  # Any: whatever the file's format can hold
+    """Return the cells that may name a row of totals; all are looked at as one text, for hardly any table has one."""
+    if isinstance(heads, Strings):
+        text = heads.run(0, len(heads))[0].decode(errors="replace")
+    else:
+        heads = [head for head in heads if isinstance(head, str)]
+        text = "\n".join(heads)
+    text = text.lower()
+    return set(filter(_TOTAL_HEAD.match, heads)) if any(stem in text for stem in _TOTAL_STEMS) else set()
 
 
 def _texts(batch: Batch, names: Iterable[str], rows: Sequence[int]) -> list[list[str]]:
