@@ -26,7 +26,7 @@ FEWEST_VALUES = 1 << 20
 MOST_LINES = 1 << 27
 """Bytes of lines of JSON whose objects become tables, which are held: more are streamed, and keep objects in cells.
 
-To validate 100 MB took 240 MB of memory with long texts, 450 MB with 1.1 million objects.
+To validate 100 MB took 240 MB of memory with long texts, 570 MB with 1.1 million objects.
 """
 HELD_ROWS = 1_000
 """Lines that are parsed at once: of more, the garbage collector would look at each again and again."""

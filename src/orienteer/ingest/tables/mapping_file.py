@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from orienteer.errors import BadInput
+from orienteer.ingest.formats.delimited import numbered
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.assignment import ImportPlan, MappedTable, emptied
 from orienteer.ingest.tables.kinds import headless, tables_of
@@ -109,9 +110,8 @@ def table_by(table: Table, mapping: FileMapping) -> Table:
     """Return a table in the letters of its mapping, without a header if the mapping names columns by their places."""
     if mapping.encoding:
         table = in_encoding(table, mapping.encoding)
-    numbers = {f"column_{place}" for place in range(1, len(table.columns) + 1)}
-    is_numbered = set(mapping.columns) <= numbers and not all(map(table.has, mapping.columns))
-    return headless(table) if is_numbered else table
+    is_numbered = mapping.columns.keys() <= set(numbered(len(table.columns)))
+    return headless(table) if is_numbered and not all(map(table.has, mapping.columns)) else table
 
 
 def plan_by(mapped: Sequence[MappedTable], ignored: Sequence[Ignored]) -> ImportPlan:

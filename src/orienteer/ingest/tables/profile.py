@@ -371,13 +371,9 @@ def _count(profile: ColumnProfile, values: Sequence[Any]) -> None:
 
 def _make_texts(profile: ColumnProfile) -> None:
     """Make texts of the cells that were counted. Blanks around them do not count, and blank cells are empty."""
-    cells = profile.counts
-    texts = list(map(str.strip, texts_of([*cells])))
-    profile.counts = Counter(dict(zip(texts, cells.values(), strict=True)))
-    if len(profile.counts) < len(cells):  # some cells have one text: 7 and "7 "
-        profile.counts = Counter()
-        for text, count in zip(texts, cells.values(), strict=True):
-            profile.counts[text] += count
+    cells, profile.counts = profile.counts, Counter()
+    for text, count in zip(map(str.strip, texts_of([*cells])), cells.values(), strict=True):
+        profile.counts[text] = profile.counts.get(text, 0) + count
     del profile.counts[""]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.ingest.formats import suffixes
+from orienteer.ingest.formats.delimited import numbered
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.type_names import edge_type_of, node_type_of
 from orienteer.records import Record
@@ -87,10 +88,9 @@ def unclear(tables: Sequence[Table]) -> str:
 
 def no_header(table: Table) -> str:
     """Say that a table has no row of names, and how to name its columns."""
-    numbers = [f"column_{place}" for place in range(1, len(table.columns) + 1)]
     return (
         f"{table.file} has no row with the names of its columns: it begins with {', '.join(table.columns[:4])}. "
-        f"Add one, or name columns by their places: {nodes_line(table, numbers)}"
+        f"Add one, or name columns by their places: {nodes_line(table, numbered(len(table.columns)))}"
     )
 
 
