@@ -268,6 +268,17 @@ def test_changed_tables_are_refused(part: str, before: str, after: str, message:
         import_graph([tmp_path / "out"], tmp_path / "again")
 
 
+@pytest.mark.parametrize("field", ["id", "type", "name"])
+def test_a_line_that_lacks_a_field_of_others_is_refused(field: str, graph: Graph, tmp_path: Path) -> None:
+    export_graph(graph, "jsonl", tmp_path / "out")
+    *lines, last = (tmp_path / "out" / "nodes.jsonl").read_text().splitlines()
+    node = json.loads(last)
+    del node[field]
+    (tmp_path / "out" / "nodes.jsonl").write_text("\n".join([*lines, json.dumps(node)]))
+    with pytest.raises(BadInput, match=f"line {len(lines) + 1}: '{field}' is missing; export the graph again"):
+        import_graph([tmp_path / "out"], tmp_path / "again")
+
+
 def test_tables_of_others_are_never_replaced(graph: Graph, tmp_path: Path) -> None:
     out = tmp_path / "mine"
     out.mkdir()

@@ -507,11 +507,17 @@ def test_lines_that_would_be_cut_off_are_refused(reports: Retriever, line: str) 
         reports.ask("x", reading=line)
 
 
-@pytest.fixture(scope="module")
-def squad(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+@pytest.fixture(scope="module", params=["debut_year", None])
+def squad(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    """Three players with an age; with another year, or without."""
     ages = {"Ann Lee": (30, 2001), "Bo Ray": (60, 2010), "Cy Dunn": (45, 2005)}
     nodes: list[dict[str, object]] = [
-        {"id": name, "type": "player", "name": name, "properties": {"Age": age, "debut_year": year}}
+        {
+            "id": name,
+            "type": "player",
+            "name": name,
+            "properties": {"Age": age, **({request.param: year} if request.param else {})},
+        }
         for name, (age, year) in ages.items()
     ]
     nodes += [{"id": "club:Rowing", "type": "club", "name": "Rowing"}]
@@ -532,7 +538,20 @@ def squad(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
     ],
 )
 def test_the_oldest_age_is_the_highest(squad: Retriever, question: str, answer: str) -> None:
+    if "debut" in question and "debut_year" not in squad.graph.arrays.properties.names:
+        answer = None
     assert squad.ask(question).answer == answer
+
+
+def test_an_age_of_something_else_is_no_age(tmp_path: Path) -> None:
+    """Founded is what tells a company's age, and not the average age of those who work there."""
+    nodes = [
+        {"id": name, "type": "company", "name": name, "properties": {"founded": f"{year}-01-01", "average_age": age}}
+        for name, year, age in (("Acorn", 1990, 30), ("Birch", 1950, 25), ("Cedar", 2001, 60))
+    ]
+    ask = Retriever(Graph.from_records(nodes, [], path=tmp_path / "companies"), method="anchor").ask
+    assert ask("Which company is the oldest?").answer == "Birch"
+    assert ask("Is Birch older than Cedar?").answer == "yes"
 
 
 @pytest.mark.parametrize(

@@ -58,20 +58,25 @@ def test_a_name_that_is_no_name_here_is_in_no_question_that_is_offered(ask):
 @pytest.mark.parametrize(
     ("name", "is_there"),
     [
-        *((name, True) for name in ("Bronze", "Feather", "Gale", "Quarry", "Lantern", "Winter", "Ünder")),
-        *((name, False) for name in ("Bron", "Zebra", "Quarrymen", "Smithwinter")),
+        *((name, True) for name in ("Bronze", "Feather", "Gale", "Quarry", "Lantern", "Winter", "Ünder", "Iron Duke")),
+        *((name, True) for name in ("Kwak", "Leffe", 'Old "Tom"')),
+        *(
+            (name, False)
+            for name in ("Bron", "Zebra", "Quarrymen", "Smithwinter", "Feather Wind", "Nkwak", "Light Gold")
+        ),
     ],
 )
 def test_what_a_text_or_a_value_says_is_not_said_to_be_nowhere(tmp_path, name, is_there):
     """One word each of a name's part, an alias, a text, a value, and of an edge's text and value."""
+    note = 'works in the quarry,\nKwak and “Leffe” and old "tom" at The Iron Duke'
     nodes = [
         Node("a", "tool", "Old Bronze Anvil", "Light as a feather, wünder, ünder.", aliases=("The Gale",)),
-        Node("b", "smith", "Smith", properties={"note": "works in the quarry"}),
+        Node("b", "smith", "Smith", "wind and gold", properties={"note": note}),
     ]
     edges = [Edge("b", "owns", "a", text="Seen by lantern", properties={"since": "one winter"})]
     ask = Retriever(Graph.from_records(nodes, edges, path=tmp_path / "smiths"), "anchor", settings=Settings()).ask
-    refusal = ask(f'Which tools are owned by "{name}"?').refusal
-    assert ("not in this graph" in refusal.text) is not is_there
+    refusal = ask(f"Which tools are owned by '{name}'?").refusal
+    assert ("not in this graph" in refusal.text) is not is_there, refusal.text
 
 
 @pytest.mark.parametrize("top", ["top 2", "List the top 3", "What are the top 2"])

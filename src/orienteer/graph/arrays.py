@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import chain
+from functools import cached_property, lru_cache, reduce
+from itertools import chain, islice
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,6 +44,8 @@ _SHORTEST_NEAR, _NEAR = 4, 0.75  # letters of a mistyped word, and its likeness 
 _SHORTEST_PART = 3  # characters of a part of a name
 _MOST_PARTS = 200  # names with a part in common that are compared
 _LONGEST_NAME = 200  # characters of a text that is looked up as a name
+_BREAK = re.compile(r"\\[nrtbf]")  # within a text of JSON
+_MOST_READ = 10_000  # values that have a text as a part of longer words, before it is taken to stand in none alone
 _ROWS = 1 << 14  # ids whose rows are remembered: one question asks for the same few several times
 
 
@@ -384,13 +387,22 @@ class GraphArrays:
         """Return whether any edge has a text, a weight or properties."""
         return self.edge_extras is not None
 
-    def says(self, text: str) -> bool:
-        """Return whether names and texts have all words of a text, or a value of a node or an edge contains it."""
-        if all(map(self.text_index.posting, self.tokenizer.terms(text))):
-            return True
-        extras = self.edge_extras
-        spellings = {text, text.casefold(), text.capitalize()}
-        return any(self.properties.says(way) or (extras is not None and extras.says(way)) for way in spellings)
+    def contains(self, text: str) -> bool:
+        """Return whether a node's name and text have all words of a text, or a value of a node or an edge contains it.
+
+        In values it is looked for as it is written, in small letters, and with a capital.
+        """
+        postings = [self.text_index.posting(term) for term in self.tokenizer.terms(text)]
+        if postings and None not in postings:
+            rows = (self.text_index.rows_of(posting) for posting in postings if posting is not None)
+            if len(reduce(np.intersect1d, rows)):
+                return True
+        spellings = {json.dumps(way, ensure_ascii=False)[1:-1] for way in (text, text.casefold(), text.title())}
+        whole = re.compile("|".join(rf"(?<!\w){re.escape(spelling)}(?!\w)" for spelling in spellings))
+        of_nodes = map(self.properties.having, spellings)
+        of_edges = map(self.edge_extras.having, spellings) if self.edge_extras is not None else ()
+        values = islice(chain.from_iterable(chain(of_nodes, of_edges)), _MOST_READ)
+        return any(whole.search(_BREAK.sub(" ", value)) for value in values)
 
     def extras(self, at: int) -> dict[str, Any]:
         """Return the text, weight and properties that the edge at a place of the adjacency arrays has."""

@@ -299,9 +299,9 @@ class Properties:
                 )  # of bytes it takes twice as long
         return properties
 
-    def says(self, text: str) -> bool:
-        """Return whether any value contains a text; see `Strings.says`."""
-        return self._values.says(text)
+    def having(self, text: str) -> Iterator[str]:
+        """Yield each value that contains a text, as JSON."""
+        return self._values.having(text)
 
     def column(self, name: str) -> tuple[Rows, list[bytes]]:
         """Return the nodes that have a property, ascending, and their values as JSON. Raises `UnknownProperty`."""

@@ -117,9 +117,6 @@ class Folder:
         return Strings(offsets, utf8)
 
 
-_MOST_PARTS = 10_000  # words with a text as a part, before the text is taken for a word of its own: bounds the time
-
-
 class Strings(Sequence[str]):
     """Strings in one run of bytes, on disk or in memory, decoded one by one."""
 
@@ -183,21 +180,15 @@ class Strings(Sequence[str]):
             place = self._utf8.find(wanted, place + 1)
         return np.array(begins, np.int64), np.array(begins, np.int64) + len(wanted)
 
-    def says(self, text: str) -> bool:
-        """Return whether any string contains a text, as it is written, and not only as a part of longer words."""
+    def having(self, text: str) -> Iterator[str]:
+        """Yield each string that contains a text."""
         wanted = encode(text)
         place = self._utf8.find(wanted)
-        for _ in range(_MOST_PARTS):
-            if place < 0 or not (self._is_in_word(place) or self._is_in_word(place + len(wanted))):
-                break
-            place = self._utf8.find(wanted, place + 1)
-        return place >= 0
-
-    def _is_in_word(self, place: int) -> bool:
-        """Return whether the bytes before and at a place are of one word of one string."""
-        around = self._utf8[max(place - 1, 0) : place + 1]
-        is_in_word = len(around) == 2 and all(byte > 127 or chr(byte).isalnum() for byte in around)
-        return is_in_word and self._offsets[self._offsets.searchsorted(place)] != place
+        while place >= 0:
+            at = int(self._offsets.searchsorted(place, side="right"))
+            if place + len(wanted) <= self._offsets[at]:  # else it is over two
+                yield self[at - 1]
+            place = self._utf8.find(wanted, max(int(self._offsets[at]), place + 1))
 
     def take(self, indexes: NDArray[np.int64] | Rows) -> list[bytes]:
         """Return several strings as UTF-8, in the order of `indexes`. Raises `IndexError` for damaged offsets."""

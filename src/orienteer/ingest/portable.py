@@ -174,10 +174,10 @@ def _node(
 
 def _popped(fields: Fields, names: Sequence[str], path: Path, line: int) -> list[str]:
     """Take texts out of some fields. Raises `BadInput` if the file was edited, so that one is missing."""
-    try:
-        return [str(fields.pop(name)) for name in names]
-    except KeyError as error:
-        raise BadInput(f"{path}, line {line}: {error} is missing; {_AGAIN}") from error
+    taken = [fields.pop(name, None) for name in names]
+    if None in taken:
+        raise BadInput(f"{path}, line {line}: {names[taken.index(None)]!r} is missing; {_AGAIN}")
+    return list(map(str, taken))
 
 
 def _edges(ends: Sequence[Sequence[str]], rows: Sequence[Fields], path: Path, lines: Sequence[int]) -> EdgeBatch:

@@ -46,15 +46,15 @@ def compared_by(context: Context, adjective: Adjective, nodes: NodeSet, place: i
         births = _stems(context, WORDS["births"])
         ages = [facts for facts in own if is_age(context, facts)]
         if ages and not any(births.intersection(facts.stems) for facts in fitting):
-            fitting += ages  # who has an `age` is old by that, and not by another date
+            fitting += ages  # who has an `age` is old by that, and the most of it is the oldest: it has to be named
     if len(fitting) > 1 and not ages:  # `price` is more the price of a thing than `purchase_price` is
         fitting = [facts for facts in fitting if words.issuperset(facts.stems)] or fitting
-    if len(fitting) == 1:
+    if len(fitting) == 1 and fitting[0] not in ages:
         return fitting[0]
     word = context.at(place)
     if fitting:
         names = ", ".join(facts.name for facts in fitting)
-        context.complain(place, f"{word!r} may compare {names}: name one of them")
+        context.complain(place, f"{word!r} may compare {names}: name {'one of them' if fitting[1:] else 'it'}")
     else:
         context.complain(place, f"nothing here is told that {word!r} compares")
     return None
@@ -62,7 +62,7 @@ def compared_by(context: Context, adjective: Adjective, nodes: NodeSet, place: i
 
 def is_age(context: Context, facts: PropertyFacts) -> bool:
     """Return whether a property tells how old something is, in which the oldest has the most."""
-    return facts.kind == "number" and context.lexicon.vocabulary.stem("age") in facts.stems
+    return facts.kind == "number" and set(facts.stems) == {context.lexicon.vocabulary.stem("age")}
 
 
 def stated_by(context: Context, verb: str, nodes: NodeSet) -> PropertyFacts | None:

@@ -56,10 +56,10 @@ def refusal_of(context: Context) -> Refusal:
     if names:
         arrays = context.lexicon.graph.arrays
         near = tuple(dict.fromkeys(near for name in names for near in arrays.near_names(name, most=_NEAR)))
-        said = [name for name in names if arrays.says(name)]
+        said = [name for name in names if arrays.contains(name)]
         absent = [name for name in names if name not in said]
         told = [f"not in this graph: {_quoted(absent)}"] * bool(absent)
-        told += [f"nothing is called {_quoted(said)}, though texts or values say it"] * bool(said)
+        told += [f"nothing is called {_quoted(said)}, though a text or a value has it"] * bool(said)
         text = "; ".join(told) + (f" (near: {', '.join(near)})" if near else "")
         return Refusal(kind="unknown_name", words=(*names, *words), near=near, text=text)
     if complaint is not None:
