@@ -6,7 +6,7 @@
 GRAPH is a graph or a folder of tables. QUESTIONS has the columns `question`, `cypher` and, with `--database`,
 `database`; others are not read. Our own Cypher runs each gold statement, and `anchor` is asked the question.
 `--call title=name` says what the graph calls a property of the statements. Left out, and counted, are statements that
-do not run, name what the graph lacks, return nothing, or cut and go on.
+do not run, name what the graph lacks, return nothing, have an order that is not understood, or cut and go on.
 
 An answer is *right* if it is the gold's whole answer and no more: the names in the first column, the values of a
 column, the number, or each row of a table. Texts that contain a word may have it in any case. A `LIMIT` is arbitrary if
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from orienteer import Cypher, Error, Graph, Retriever
-from orienteer.cypher.names import QueryTable
+from orienteer.cypher import QueryTable, tokenize_cypher
 from orienteer.errors import Unknown
 from orienteer.records import Result
 from people import MOST, is_near, number, opened, told
@@ -34,7 +34,13 @@ from report import about, command_line, write_json
 Verdict: TypeAlias = Literal["right", "refused", "wrong"]
 VERDICTS: tuple[Verdict, ...] = ("right", "refused", "wrong")
 CUT = re.compile(r"\s*\bLIMIT\s+(\d+)", re.IGNORECASE)
-ORDER = re.compile(r"\s*\bORDER\s+BY\s+(.+?)(?=\s*(?:\b(?:RETURN|WITH|MATCH)\b|$))", re.IGNORECASE | re.DOTALL)
+ORDER = re.compile(r"\bORDER\s+BY\b", re.IGNORECASE)
+DIRECTION = re.compile(r"\s+(?:ASC|DESC)(?:ENDING)?$", re.IGNORECASE)
+SKIP = re.compile(r"SKIP\s+\w+", re.IGNORECASE)
+BEHIND_ORDER = frozenset(["SKIP", "LIMIT", "WHERE", "RETURN", "WITH", "MATCH", "OPTIONAL", "UNWIND", "CALL", "UNION"])
+"""Words that end an order."""
+BRACKETS = {"(": ")", "[": "]", "{": "}"}
+UNCLEAR = "the order is not understood"
 CONTAINS = re.compile(r"([\w.]+) CONTAINS ('[^']*'|\"[^\"]*\")", re.IGNORECASE)
 STATED = re.compile(
     r"\b(?:most|least|fewest|(?:high|low|old|young|new|lat|earli|long|short|larg|small|great)est|best|worst|recent)\b"
@@ -45,8 +51,19 @@ STATED = re.compile(
 TWO_THINGS = re.compile(r"\band (?:what|who|which|their|the)\b|\bwith their\b", re.IGNORECASE)
 
 
-class LeftOut(Exception):
+class Skipped(Exception):
     """No answer can be judged by a statement; the message is the reason."""
+
+
+class Order(NamedTuple):
+    """What a statement is ordered by."""
+
+    names: list[str]
+    """The expressions."""
+    begin: int
+    """The offset of `ORDER BY`."""
+    end: int
+    """The offset of its end; a `SKIP` belongs to it."""
 
 
 class Gold(NamedTuple):
@@ -55,10 +72,10 @@ class Gold(NamedTuple):
     form: Literal["one value", "all", "some", "first in order"]
     columns: list[set[str]]
     """The values of each."""
-    beside: dict[str, set[str]]
+    others: dict[str, set[str]]
     """What else is in the rows of each value of the first column."""
     right: Callable[[set[str]], bool]
-    """Tells whether these may be the values of the first column."""
+    """Return whether these may be the values of the first column."""
 
 
 def values(cell: Any) -> list[str]:  # Any: JSON
@@ -71,29 +88,29 @@ def values(cell: Any) -> list[str]:  # Any: JSON
 
 
 def run(cypher: Cypher, statement: str) -> QueryTable:
-    """Return the rows of a statement. Raises `LeftOut`."""
+    """Return the rows of a statement. Raises `Skipped`."""
     try:
         return cypher.query(statement, limit=None)
     except Unknown as error:
-        raise LeftOut("names what the graph lacks") from error
+        raise Skipped("names what the graph lacks") from error
     except Error as error:
-        raise LeftOut("does not run") from error
+        raise Skipped("does not run") from error
 
 
 def gold_of(cypher: Cypher, statement: str, question: str) -> Gold:
-    """Return what a statement gives. Raises `LeftOut`."""
+    """Return what a statement gives. Raises `Skipped`."""
     rows, cuts = run(cypher, statement).rows, list(CUT.finditer(statement))
     columns = [{value for cell in column for value in values(cell)} for column in zip(*rows, strict=True)]
     if not any(columns):
-        raise LeftOut("returns nothing")
-    beside: dict[str, set[str]] = defaultdict(set)
-    for first, *others in rows:
+        raise Skipped("returns nothing")
+    others: dict[str, set[str]] = defaultdict(set)
+    for first, *rest in rows:
         for name in values(first):
-            beside[name].update(value for cell in others for value in values(cell))
+            others[name].update(value for cell in rest for value in values(cell))
     if not cuts:
-        return Gold("one value" if len(rows) == len(columns) == 1 else "all", columns, beside, columns[0].__eq__)
+        return Gold("one value" if len(rows) == len(columns) == 1 else "all", columns, others, columns[0].__eq__)
     if len(cuts) > 1 or re.search(r"\b(?:MATCH|UNWIND)\b", statement[cuts[0].end() :], re.IGNORECASE):
-        raise LeftOut("cuts and goes on")
+        raise Skipped("cuts and goes on")
     ranked = dict[str, Any]()  # all names, each with what its first row is ordered by; Any: JSON
     uncut, most = CUT.sub("", statement), int(cuts[0][1])
     for row, key in zip(run(cypher, uncut).rows, keys_of(cypher, uncut), strict=True):
@@ -101,7 +118,7 @@ def gold_of(cypher: Cypher, statement: str, question: str) -> Gold:
             ranked.setdefault(name, key)
     everyone, keys = list(ranked), list(ranked.values())
     if len(everyone) <= most:
-        return Gold("all", columns, beside, set(everyone).__eq__)
+        return Gold("all", columns, others, set(everyone).__eq__)
     before, end = keys.index(keys[most - 1]), len(keys) - keys[::-1].index(keys[most - 1])
     is_ordered = ORDER.search(statement) is not None and STATED.search(question) is not None
 
@@ -110,20 +127,48 @@ def gold_of(cypher: Cypher, statement: str, question: str) -> Gold:
         is_any = names <= set(everyone) and len(names) in (most, len(everyone))
         return names == columns[0] or is_few or (is_any and not is_ordered)
 
-    return Gold("first in order" if is_ordered else "some", columns, beside, is_right)
+    return Gold("first in order" if is_ordered else "some", columns, others, is_right)
 
 
 def keys_of(cypher: Cypher, statement: str) -> list[list[Any]]:  # Any: JSON
-    """Return what each row of a statement is ordered by, in order; an empty list each if by nothing."""
-    order, table = ORDER.search(statement), run(cypher, statement)
-    parts = order[1].split(",") if order else []
-    names = [re.sub(r"\s+(?:ASC|DESC)$", "", part.strip(), flags=re.IGNORECASE) for part in parts]
-    if order and not set(names) <= set(table.columns):
-        head = statement[: order.start()]
-        link = "," if re.search(r"\bRETURN\b(?!.*\}$)", head, re.IGNORECASE | re.DOTALL) else " RETURN"
-        asked = ", ".join(f"{name} AS key_{place}" for place, name in enumerate(names))
-        table, names = run(cypher, f"{head}{link} {asked} {order[0]}"), [f"key_{place}" for place in range(len(names))]
+    """Return what each row of a statement is ordered by, an empty list if by nothing. Raises `Skipped`."""
+    table, order = run(cypher, statement), order_of(statement)
+    names = order.names
+    if not set(names) <= set(table.columns):
+        head = statement[: order.begin].rstrip()
+        is_last = re.search(r"\bRETURN\b(?!.*\}$)", head, re.IGNORECASE | re.DOTALL) is not None
+        # The order of a RETURN may use its columns by name, but the RETURN itself cannot.
+        keys = {name: f"key_{place}" for place, name in enumerate(names) if not is_last or name not in table.columns}
+        asked = ", ".join(f"{name} AS {key}" for name, key in keys.items())
+        rows = len(table.rows)
+        try:
+            table = run(cypher, f"{head}{',' if is_last else ' RETURN'} {asked} {statement[order.begin : order.end]}")
+        except Skipped as reason:
+            raise Skipped(UNCLEAR) from reason
+        if len(table.rows) != rows:
+            raise Skipped(UNCLEAR)
+        names = [keys.get(name, name) for name in names]
     return [[row[table.columns.index(name)] for name in names] for row in table.rows]
+
+
+def order_of(statement: str) -> Order:
+    """Return the first order of a statement."""
+    match = ORDER.search(statement)
+    if match is None:
+        return Order([], len(statement), len(statement))
+    behind, names, begin, depth = statement[match.end() :], list[str](), 0, 0
+    for token in tokenize_cypher(behind):
+        is_sign = token.kind == "sign"
+        depth += (is_sign and token.value in BRACKETS) - (is_sign and token.value in BRACKETS.values())
+        is_end = token.kind == "end" or depth < 0
+        is_end |= not depth and token.kind == "word" and token.value.upper() in BEHIND_ORDER
+        if is_end or (not depth and is_sign and token.value == ","):
+            names.append(DIRECTION.sub("", behind[begin : token.start].strip()))
+            begin = token.end
+        if is_end:
+            skip = SKIP.match(behind, token.start)
+            return Order(names, match.start(), match.end() + (skip.end() if skip is not None else token.start))
+    raise AssertionError("the last token is the end")
 
 
 def judged(result: Result, gold: Gold, question: str) -> Verdict:
@@ -133,7 +178,7 @@ def judged(result: Result, gold: Gold, question: str) -> Verdict:
     said, names = result.answer or "", {told(hit.name) for hit in result.hits if hit.complete}
     groups = {told(row[0]): told(row[-1]) for row in result.table.rows} if result.table is not None else {}
     if gold.right(set(groups) or names):
-        if groups and all(not gold.beside[name] or value in gold.beside[name] for name, value in groups.items()):
+        if groups and all(not gold.others[name] or value in gold.others[name] for name, value in groups.items()):
             return "right"
         if not groups and result.answer_kind in ("entity", "set", None):
             return "wrong" if len(gold.columns) > 1 and TWO_THINGS.search(question) else "right"
@@ -163,10 +208,10 @@ def main() -> None:
     for row in rows:
         question, statement = row["question"], CONTAINS.sub(r"toLower(\1) CONTAINS toLower(\2)", row["cypher"])
         for old, new in (call.split("=") for call in args.call):
-            statement = re.sub(rf"(?<=\.){old}\b|\b{old}(?=\s*:)", new, statement)
+            statement = re.sub(rf"(?<=\.){re.escape(old)}\b|\b{re.escape(old)}(?=\s*:)", new, statement)
         try:
             gold = gold_of(cypher, statement, question)
-        except LeftOut as reason:
+        except Skipped as reason:
             left_out[str(reason)] += 1
             continue
         result = retriever.ask(question, k=MOST)

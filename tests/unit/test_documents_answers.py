@@ -264,3 +264,86 @@ def test_what_a_question_takes_for_granted_must_be_said(graph: Graph, question: 
     assert result.refusal.kind == "not_understood"
     assert lacking in result.refusal.words
     assert result.hits
+
+
+_LAMPS = {
+    "lamps.md": """# Lamps
+
+Lamp No. 5 is red.
+
+## Piers
+
+Swimming from the piers is forbidden. The west pier lacks a ladder.
+
+## Cars
+
+Cars travel not only by day.
+""",
+    "novels.md": """# To Have and Have Not
+
+Ernest Hemingway wrote this novel in 1937.
+""",
+    "cup.txt": """Bo won the cup in 2019. The skipper of the Petrel won't sail on Sundays.
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def lamps(tmp_path_factory: pytest.TempPathFactory) -> Graph:
+    folder = tmp_path_factory.mktemp("lamps")
+    (folder / "texts").mkdir()
+    for name, text in _LAMPS.items():
+        (folder / "texts" / name).write_text(text, encoding="utf-8")
+    build_graph([folder / "texts"], folder / "graph", options=BuildOptions())
+    return Graph.open(folder / "graph")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which lamp is not red?",
+        "Which lamps are blue or not red?",
+        "Which lamp isn't 'red'?",
+        "Which lamp isn't red, is it?",
+        "Which Lamp Is Not Red?",
+        "Is the Red Lamp NOT red?",
+        "Which is not Lamp No. 5?",
+        "Which cars do not travel by day?",
+    ],
+)
+def test_a_number_or_an_idiom_does_not_deny(lamps: Graph, question: str) -> None:
+    result = _ask(lamps, question)
+    assert result.answer is None
+    assert result.refusal is not None
+    assert "a denial" in result.refusal.words
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ('Who wrote the novel "To Have and Have Not"?', "Hemingway"),
+        ("Who wrote the novel 'To Have and Have Not'?", "Hemingway"),
+        ("Who wrote the novel To Have and Have Not?", "Hemingway"),
+        ("Who wrote the novel 'Don't Have, Have Not'?", "Hemingway"),
+        ("Is it true or not that Bo won the cup?", "Bo won"),
+        ("Did Bo win the cup or not?", "Bo won"),
+        ("Tell me whether or not Bo won the cup", "Bo won"),
+        ("Bo won the cup, did he not?", "Bo won"),
+        ("Bo won the cup, didn't he?", "Bo won"),
+        ("Who won not only the cup?", "Bo won"),
+    ],
+)
+def test_a_title_a_tag_or_an_idiom_asks_for_no_denial(lamps: Graph, question: str, said: str) -> None:
+    assert said in (_ask(lamps, question).answer or "")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Is swimming from the piers not allowed?", "forbidden"),
+        ("Which pier has not got a ladder?", "lacks"),
+        ("When does the skipper of the Petrel not sail?", "Sundays"),
+    ],
+)
+def test_words_deny_in_many_ways(lamps: Graph, question: str, said: str) -> None:
+    assert said in (_ask(lamps, question).answer or "")

@@ -298,11 +298,11 @@ def begin(
     question: Question,
     method: str,
     sampling: Sampling,
-    **course: Any,  # Any: fields of a trajectory
+    **fields: Any,  # Any: fields of a trajectory
 ) -> Trajectory:
     """Return a trajectory without steps, whose opening is the prompt filled with the values.
 
-    `course` has further fields, such as the tools of an agent and its dialect.
+    `fields` are further ones of it, such as the tools of an agent and its dialect.
     """
     return Trajectory(
         question=question,
@@ -313,7 +313,7 @@ def begin(
         prompt_hash=prompt.sha256,
         sampling=sampling,
         opening=prompt.filled(values),
-        **course,
+        **fields,
     )
 
 

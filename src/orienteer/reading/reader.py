@@ -302,7 +302,7 @@ class RulesReader:
         `_Ambiguous` where of these no one number is told.
         """
         query, node_types = read.query, self.lexicon.graph.arrays.node_types
-        named, denied = _rows_of(query), _rows_left_out(query)
+        named, denied = _rows_of(query), _rows_denied_only(query)
         is_sum = query is None or query.form in (*_NUMBERS, "test")
         for place, unit in [(place, unit) for place, own in units.names.items() for unit in own]:
             if denied.intersection(unit.rows):
@@ -683,9 +683,10 @@ def _rows_of(said: object) -> set[int]:
     return {row for one in parts_of(said) if isinstance(one, Among) and not one.negated for row in one.rows}
 
 
-def _rows_left_out(said: object) -> set[int]:
-    """Return the rows of all nodes that a query leaves out, and names nowhere else."""
-    return {row for one in parts_of(said) if isinstance(one, Among) for row in one.rows} - _rows_of(said)
+def _rows_denied_only(said: object) -> set[int]:
+    """Return the rows of the nodes that a query, or a part of one, only denies: `other than X` and no plain `X`."""
+    denied = {row for one in parts_of(said) if isinstance(one, Among) and one.negated for row in one.rows}
+    return denied - _rows_of(said)
 
 
 def _sets_around(nodes: NodeSet, rows: set[int]) -> Iterator[NodeSet]:

@@ -43,7 +43,7 @@ class _More(NamedTuple):
     line: int
 
 
-class _LedColumn(NamedTuple):
+class _LinkedColumn(NamedTuple):
     """A column of a table of nodes that names other nodes, and what its cells name."""
 
     name: str
@@ -89,7 +89,9 @@ class TableReader:
                 for row in rows:
                     self._tally.drop(UNRESOLVED, [RowPlace(file=row.file, line=row.line, value=why)])
         # All nodes are there before the first edge is, for edges number the nodes.
-        for column in [each for mapped, maker in makers for each in self._led(mapped.mapping, maker, builder)]:
+        for column in [
+            each for mapped, maker in makers for each in self._linked_columns(mapped.mapping, maker, builder)
+        ]:
             self._link(column, builder)
         for mapped in self._plan.edges:
             with memory_told(mapped.table.path):
@@ -138,7 +140,7 @@ class TableReader:
                         )
         return f"Two different nodes have the id {node_id!r}: the second is at {mapped.table.file}, line {line}"
 
-    def _led(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> Iterator[_LedColumn]:
+    def _linked_columns(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> Iterator[_LinkedColumn]:
         """Look up what the columns of a table of nodes name, and make nodes where a link says so."""
         own = self._keys[mapping.same[1].node_type, mapping.same[1].key] if mapping.same else None
         for name, batches in maker.links.items():
@@ -147,9 +149,9 @@ class TableReader:
                 batches[:] = [_of_other_rows(cells, own) for cells in batches] if own is not None else batches
                 named = self._named(link, builder)
                 places = named.places([cells.values for cells in batches])
-                yield _LedColumn(name, link.edge_type, mapping.file, batches, named, places)
+                yield _LinkedColumn(name, link.edge_type, mapping.file, batches, named, places)
 
-    def _link(self, column: _LedColumn, builder: GraphBuilder) -> None:
+    def _link(self, column: _LinkedColumn, builder: GraphBuilder) -> None:
         """Add the edges of a column, and count the values that name no node."""
         named, file = column.named, column.file
         for cells, places in zip(column.batches, column.places, strict=True):

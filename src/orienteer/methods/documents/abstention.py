@@ -301,9 +301,26 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _WHY = re.compile(r"\s*(?:why|how come)\b", re.IGNORECASE)
-_DENIAL = r"n['’]t\b|\b(?:not|never|cannot|neither|nobody|nothing"
-_DENIES = re.compile(rf"{_DENIAL})\b", re.IGNORECASE)
-_IS_DENIED = re.compile(rf"{_DENIAL}|no|none|nor|without|unless|except)\b", re.IGNORECASE)
+QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]|(?<!\w)'(.{3,200}?)'(?!\w)")
+"""A quoted phrase of a question; an apostrophe does not quote."""
+# Two words or more with capitals, behind a word without any: *wrote To Have and Have Not*.
+_TITLE = re.compile(
+    r"(?<!\w)([a-z]++\s)[A-Z][a-z'’]*+(?!\w)(?:\s(?:(?:a|and|for|in|of|or|the|to)\s)?[A-Z][a-z'’]*+(?!\w))+"
+)
+_PRONOUN = "(?:I|you|he|she|it|we|they|there)"
+# *Is it true or not that*, and at the end *or not?*, *did he not?* and *didn't he?*
+_IDLE_NOT = re.compile(
+    r"\bwhether\s+or\s+not\b|\bor\s+not\b(?=\s+(?:that|if|whether)\b|\W*$)"
+    rf"|,\s*+\w+(?:n['’]t\s+{_PRONOUN}|\s+{_PRONOUN}\s+not)\W*$",
+    re.IGNORECASE,
+)
+_DENIAL = r"n['’]t\b|\b(?:not(?!\s+only\b)|never|cannot|neither|nobody|nothing)\b"
+_DENIES = re.compile(_DENIAL, re.IGNORECASE)
+# *No. 5* and *no 5* are numbers.
+_IS_DENIED = re.compile(
+    rf"{_DENIAL}|\b(?:no(?!\.|\s*\d)|none|nor|without|unless|except|forbid(?:s|den)?|lack(?:s|ed|ing)?)\b",
+    re.IGNORECASE,
+)
 _WHO_IS = re.compile(r"\s*who(?:['’]s| is| was| are| were) the\b", re.IGNORECASE)
 _NAMED = re.compile(r"\s*(?:[,:–(]|(?:is|was|are|were|has|had)\b|[A-Z])")
 _DIGIT = re.compile(r"\d")
@@ -427,7 +444,8 @@ class SentenceContext(NamedTuple):
 
 def _wanting(question: str, text: str) -> tuple[str, ...]:
     """Return `a denial` that a question has, and `a number` or `a name` that it asks for, where a text has none."""
-    if _DENIES.search(question) and not _IS_DENIED.search(text):
+    said = _IDLE_NOT.sub(" ", _TITLE.sub(r"\1", QUOTED.sub(" ", question)))
+    if _DENIES.search(said) and not _IS_DENIED.search(text):
         return ("a denial",)
     numbers = [match[0].casefold() for match in _NUMBER.finditer(text)]
     if _COUNTS.search(question) and all(number in question.casefold() for number in numbers):

@@ -29,6 +29,7 @@ from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Searcher, ranking_of
 from orienteer.methods.documents.abstention import (
     BY_WORDS,
+    QUOTED,
     READ,
     DocumentsConfig,
     QuestionTerms,
@@ -402,7 +403,6 @@ _AND = re.compile(r",? and |, ", re.IGNORECASE)
 # count: `that the crane was sold`, `people who have a licence`, `the IS curve`, `to-do lists`.
 _CLAUSE = re.compile(r"\b(?:that|who|which|what|how|when|where|why|whether|if)\b.*", re.IGNORECASE)
 _ASKS_MORE = re.compile(r"\w +(?:is|are|was|were|did|do|does|has|have|had) +\w")
-_QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]|'([^']{3,})'")
 
 
 class DocumentQuery(NamedTuple):
@@ -447,7 +447,7 @@ def asked_for(question: str) -> DocumentQuery | None:
         ask = groups.get("ask") or text.split(" ", 1)[0]
         is_counted = "how many" in (ask.casefold(), text[:11].casefold().removeprefix("in "))
         wanted, *others = _WITHOUT.split(subject, maxsplit=1)
-        if _ASKS_MORE.search(_CLAUSE.sub("", _QUOTED.sub("", wanted))):
+        if _ASKS_MORE.search(_CLAUSE.sub("", QUOTED.sub("", wanted))):
             continue  # *which mails about the budget did Ada get*
         return DocumentQuery(wanted, noun or "documents", is_counted, "".join(others), bool(groups.get("denied")))
     return None
@@ -538,7 +538,7 @@ def _complete(graph: Graph, subject: str, allowed: Mask) -> set[str]:
 def _holding(graph: Graph, phrase: str, allowed: Mask) -> set[str]:
     """Return the documents with a passage that has every telling word and every quotation of a phrase."""
     arrays, coverage = graph.arrays, _coverage(graph, phrase)
-    quotations = [" ".join(Tokenizer.words(match[1] or match[2])) for match in _QUOTED.finditer(phrase)]
+    quotations = [" ".join(Tokenizer.words(match[1] or match[2])) for match in QUOTED.finditer(phrase)]
     documents = set[str]()
     for row in np.flatnonzero(coverage.share > 1 - 1e-9).tolist() if not coverage.absent else ():
         words = " ".join(Tokenizer.words(f"{arrays.names[row]}\n{arrays.texts[row]}")) if quotations else ""
