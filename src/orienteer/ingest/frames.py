@@ -36,6 +36,7 @@ from orienteer.ingest.portable import (
     WHOLE,
     ExportedGraph,
 )
+from orienteer.ingest.provenance import MAPPED
 from orienteer.ingest.report import Ignored, Report, Tally
 from orienteer.ingest.tables.columns import Columns, NodeRoles, ends
 from orienteer.ingest.tables.plan import PROSE
@@ -215,7 +216,7 @@ def write_frames(path: Path, frames: Mapping[str, Any], *, force: bool = False) 
 
         def origin(builder: GraphBuilder, left_out: Sequence[Ignored]) -> Mapping[str, Any]:  # Any: JSON
             told = json.loads(named(json.dumps(builder.provenance, ensure_ascii=False)))
-            return {**told, "made_by": "from_frames", "given": [], "sources": []}
+            return {**told, "made_by": "from_frames", "given": [], "sources": [], MAPPED: []}
 
         try:
             made = imported([folder], path, options=ImportOptions(force=force), beside=origin)

@@ -17,7 +17,7 @@ from orienteer.ingest import bounds, portable
 from orienteer.ingest.bounds import check_readable, memory_told
 from orienteer.ingest.formats.table import is_unicode, shown
 from orienteer.ingest.layouts import Layout, layouts_of, refuse_untaken
-from orienteer.ingest.provenance import describe_import, settled
+from orienteer.ingest.provenance import MAPPED, describe_import, settled
 from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, Tally, peak_bytes
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.assignment import Assignment, ImportPlan, emptied
@@ -388,6 +388,8 @@ class Importer:
         given = given_paths(self._sources, self._options)
         described = describe_import(given, self.files, written_options(self._options))
         described["mapping"] = [mapping.model_dump(mode="json") for mapping in self.mapping]
+        mapped = self.layout.files if self.layout else [table.path for table in self.plan.all_tables]
+        described[MAPPED] = [str(path.resolve()) for path in mapped]
         described["unreadable"] = [unread.model_dump() for unread in self.unreadable]
         if self.otherwise:
             described["otherwise"] = [decision.model_dump() for decision in self.otherwise]

@@ -26,6 +26,8 @@ _T = TypeVar("_T")
 _IMPORT, _BUILD = "import", "build"
 INTERRUPTED = "interrupted"
 """The key of the provenance of a graph whose build was interrupted."""
+MAPPED = "mapped"
+"""The key of the provenance of an import for the files of its mappings, in step with these."""
 _GITIGNORE = ".gitignore"
 _ASKED = 2  # open questions that a note names
 _SECOND, _FINE, _COARSE = 1_000_000_000, 50_000_000, 2_000_000_000
@@ -261,6 +263,12 @@ def open_questions(manifest: Described, asked: str, line: str = "") -> tuple[str
     nearest = found[min(found)]
     more = f"; and {len(nearest) - _ASKED} more: orienteer info" if len(nearest) > _ASKED else ""
     return (f"this was open when the tables were read: {'; '.join(nearest[:_ASKED])}{more}",)
+
+
+def private_columns(manifest: Described) -> list[str]:
+    """Return the columns of tables that nobody may see. Raises `NotAGraph`."""
+    options = manifest.provenance.get("options", {})
+    return listed(_Unpublished(options, manifest.generation), "private", str)
 
 
 def selection_of(manifest: Described) -> Selection:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -415,11 +416,14 @@ class ReplyLines:
         self._lines.append(line)
         return True
 
-    def say_all(self, lines: Iterable[str]) -> None:
-        """Add lines up to the first without room."""
-        for line in lines:
-            if not self.say(line):
-                return
+    def say_all(self, lines: Iterable[str]) -> int:
+        """Add lines up to the first without room; return their number."""
+        return sum(1 for _ in itertools.takewhile(self.say, lines))
+
+    def say_rest(self, what: str) -> None:
+        """Say what did not fit, for which there is room."""
+        self._left += _REST
+        self.say(f"... {what} did not fit into this reply")
 
     @property
     def room(self) -> int:
@@ -440,8 +444,7 @@ class ReplyLines:
         """Add a line for each row, and how many did not fit."""
         for place, (row, line) in enumerate(zip(rows, lines, strict=True)):
             if not self.say(line):
-                self._left += _REST
-                self.say(f"... {len(rows) - place} more did not fit into this reply")
+                self.say_rest(f"{len(rows) - place} more")
                 return
             self.shown.append(int(row))
 

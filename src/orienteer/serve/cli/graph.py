@@ -205,7 +205,7 @@ def show(
             out.print(f"{row.file}, line {row.line:,}", "cyan")
             out.table(list(row.cells.items()))
 
-    out.show([row.model_dump() for row in found.rows], printed, lambda: (("file", "line", *_FIELDS), cells))
+    out.show(found, printed, lambda: (("file", "line", *_FIELDS), cells))
     out.notes(found.notes)
     return int(not found.rows)
 

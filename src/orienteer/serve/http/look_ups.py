@@ -243,7 +243,7 @@ def graph_routes(site: Site) -> APIRouter:
 
     @router.get("/rows", response_model=FileRows)
     async def rows(request: Request, node: NodeId, graph: GraphName = None) -> Response:
-        """Return the rows of the tables that a node was imported from, as they stand in their files."""
+        """Return the rows of the tables that a node was imported from, as they are in their files."""
         return await _read(site, request, graph, lambda one: pages.file_rows(one.graph, node), is_large=True)
 
     router.include_router(_document_routes(site))

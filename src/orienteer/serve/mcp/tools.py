@@ -292,11 +292,15 @@ def _rows_of(graph: Graph, node: str, session: Session) -> Reply:
     # A session reads nodes as agents write them.
     notes: list[str] = []
     found = file_rows(graph, graph.arrays.ids[int(session.rows(node, notes)[0])])
-    reply = ReplyLines(session, [*notes, *(f"note: {note}" for note in found.notes)])
+    reply = ReplyLines(session, [*notes, *(f"note: {one_line(clean(note), _NOTE)}" for note in found.notes)])
+    lines = []
     for row in found.rows:
-        reply.say_all(
-            [f"{row.file}, line {row.line:,}", *(f"  {name}: {one_line(text)}" for name, text in row.cells.items())]
-        )
+        lines.append(f"{one_line(single_spaced(clean(row.file)))}, line {row.line:,}")
+        cells = ((one_line(clean(name)), one_line(clean(text))) for name, text in row.cells.items())
+        lines += [f"  {name}: {text}" for name, text in cells]
+    if left := lines[reply.say_all(lines) :]:
+        heads = sum(not line.startswith("  ") for line in left)
+        reply.say_rest(f"{counted(heads, 'row')} and {counted(len(left) - heads, 'cell')} more")
     return Reply(reply.text(), {"nodes": []})
 
 
