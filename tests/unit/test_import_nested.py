@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import sqlite3
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,14 @@ from hypothesis import given, settings, strategies as st
 from fakes.inside import inside
 from orienteer.errors import BadInput
 from orienteer.graph import Graph
-from orienteer.ingest import ImportReport, graph_directory, import_graph, nested_tables, tables_of_json_lines
+from orienteer.ingest import (
+    ImportOptions,
+    ImportReport,
+    graph_directory,
+    import_graph,
+    nested_tables,
+    tables_of_json_lines,
+)
 
 PORTS = [
     {"id": "p1", "name": "Holm", "country": "Norway"},
@@ -397,3 +405,33 @@ def test_people_and_families_of_a_tree(encoding: str, line_end: str, tmp_path: P
     )
     assert "A skipper, and a painter.\nNever wed twice." in (ada.text, ada.properties.get("note"))
     assert {report.edge_types[kind] for kind in ("wife", "child")} == {1, 2}
+
+
+def _keyed_json(folder: Path) -> None:
+    rows = [{"id": n, "name": f"P{n}", "more": {"pin": f"secret{n % 2}", "town": f"T{n % 2}"}} for n in range(4)]
+    (folder / "people.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+
+def _listed_json(folder: Path) -> None:
+    rows = [{"pin": f"secret{n}", "name": f"P{n}", "pets": [{"sort": "cat", "age": n}] * 2} for n in range(4)]
+    (folder / "people.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+
+def _database(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "people.db")) as made:
+        made.execute("CREATE TABLE card (town TEXT, pin TEXT UNIQUE)")
+        made.execute("CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, card TEXT REFERENCES card(pin))")
+        made.executemany("INSERT INTO card VALUES (?, ?)", [(f"T{n}", f"secret{n}") for n in range(2)])
+        made.executemany("INSERT INTO person VALUES (?, ?, ?)", [(n, f"P{n}", f"secret{n % 2}") for n in range(4)])
+        made.commit()
+
+
+@pytest.mark.parametrize("make", [_keyed_json, _listed_json, _database])
+def test_a_private_key_is_nowhere_not_even_in_what_leads_to_it(make: Callable[[Path], None], tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    make(tmp_path / "in")
+    with suppress(BadInput):  # it may be refused, since nothing else tells the rows apart
+        import_graph([tmp_path / "in"], tmp_path / "graph", options=ImportOptions(private=("pin",)))
+        graph = Graph.open(tmp_path / "graph")
+        assert any(node.name == "P1" for node in map(graph.node, graph.arrays.ids))
+    assert not [file for file in tmp_path.glob("graph/**/*") if file.is_file() and b"secret" in file.read_bytes()]

@@ -174,13 +174,16 @@ class Assignment:
             given, called = {**given, called: "type"}, ""
         check_columns(table, given)
         refuse_private(self._columns.private, given)
-        private = [name for name in self._columns.private if name in table.columns]
+        stated = stated_links(table, self._found.unknown)
+        hidden = self._columns.private
+        # A column that leads to a private key has its values.
+        private = [name for name in table.columns if name in hidden or stated.get(name, ("", ""))[1] in hidden]
         stored = stored_as(table)
         if stored is not None and stored.id in table.columns and "id" not in given.values():
             given = {str(stored.id): "id", **given}
         name = CHUNK if table.is_corpus else table.name
         draft = Draft(table, name, profiles_of(table), given, called, private)
-        draft.stated = stated_links(table, self._found.unknown)
+        draft.stated = stated
         draft.is_declared = declares_keys(table, self._found.unknown)
         return draft
 
