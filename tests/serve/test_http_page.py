@@ -133,6 +133,7 @@ def test_the_description_names_every_route_and_what_it_takes(client):
         "/api/overview",
         "/api/page",
         "/api/paths",
+        "/api/rows",
         "/api/schema",
         "/api/search",
         "/api/subgraph",

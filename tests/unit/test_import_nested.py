@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from fakes.inside import inside
 from orienteer.errors import BadInput
@@ -219,6 +219,8 @@ VALUES: st.SearchStrategy[Any] = st.deferred(
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(value=VALUES)
+@example(value={"\ud83d": [{"id": False}]})
+@example(value=[{"id": 1, "\ud83d": [{"x": 1}, {"x": 2}]}, {"id": 2, "\ud83d": {"id": 3, "\ud83d": [{"id": 4}]}}])
 def test_no_value_gives_a_traceback(value: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("any")
     with suppress(BadInput):

@@ -114,7 +114,8 @@ def tables_within(value: Any, name: str) -> list[NestedTable]:
         found = tables_of_rows([rows], NestedTable(own, called), found)
     if found and isinstance(value, dict) and found[0].called:
         read = [f"{table.called}." for table in found]
-        others = {key: inner for key, inner in value.items() if not any(path.startswith(f"{key}.") for path in read)}
+        keys = {_writable(key): inner for key, inner in value.items()}
+        others = {key: inner for key, inner in keys.items() if not any(path.startswith(f"{key}.") for path in read)}
         beside = [key for key, inner in others.items() if inner not in (None, "", [], {}, COLLECTION)]
         if beside:
             found[0].said += (f"beside the rows, not read: {', '.join(beside[:MOST_NAMED])}",)
@@ -139,6 +140,11 @@ def tables_of_rows(
         table.said = (f"the geometry of {counted(shapes, 'feature')} is not read: of others than points",)
     _flatten(table, objects, np.arange(objects.count), tables)
     return [each for each in tables if each.cells]
+
+
+def _writable(key: str) -> str:
+    """Return a key as a file can hold it: JSON may have half of a pair of UTF-16."""
+    return key.encode(errors="replace").decode()
 
 
 def _untaken(called: str, taken: Collection[str]) -> str:
@@ -370,7 +376,10 @@ class _Found:
 
 def _flatten(table: NestedTable, objects: _Objects, numbers: Numbers, tables: list[NestedTable]) -> None:
     """Fill a table with objects, and add it and the tables of what is within them to others."""
-    table.called = _untaken(table.called, {each.called for each in tables})  # `a.b` beside the `b` within `a`
+    table.name = _writable(table.name)
+    table.called = _untaken(
+        _writable(table.called), {each.called for each in tables}
+    )  # `a.b` beside the `b` within `a`
     tables.append(table)
     size, found = len(numbers), dict[str, _Found]()
     _spread(_Found(objects, np.arange(size), numbers, numbers[:0]), "", table.cells, found, size)
