@@ -45,7 +45,7 @@ _SHORTEST_PART = 3  # characters of a part of a name
 _MOST_PARTS = 200  # names with a part in common that are compared
 _LONGEST_NAME = 200  # characters of a text that is looked up as a name
 _BREAK = re.compile(r"\\[nrtbf]")  # within a text of JSON
-_MOST_READ = 10_000  # values that have a text as a part of longer words, before it is taken to stand in none alone
+_MOST_READ = 10_000  # values with a text in longer words alone that are read: bounds the time
 _ROWS = 1 << 14  # ids whose rows are remembered: one question asks for the same few several times
 
 
@@ -388,9 +388,9 @@ class GraphArrays:
         return self.edge_extras is not None
 
     def contains(self, text: str) -> bool:
-        """Return whether a node's name and text have all words of a text, or a value of a node or an edge contains it.
+        """Return whether one node's name and text have all words of a text, or a value of a node or edge contains it.
 
-        In values it is looked for as it is written, in small letters, and with a capital.
+        A value contains it in the same letters, in small ones, or with capitals: at most 10,000 values are read.
         """
         postings = [self.text_index.posting(term) for term in self.tokenizer.terms(text)]
         if postings and None not in postings:
