@@ -248,7 +248,7 @@ def test_a_request_that_fails_leaves_what_was_there(open_page, server, reply):
     assert page.input_value("#question") == "Who designed Python?"
     assert (page.inner_text(LINE), page.inner_text("#answer"), page.url) == (line, answer, address)
     assert page.locator("#hits > li.card").count()
-    assert page.inner_text("#drawn")
+    page.wait_for_function("document.querySelector('#drawn').innerText")
 
 
 def test_a_link_to_an_unknown_graph_says_so(open_page, server):
