@@ -18,7 +18,7 @@ from orienteer.reading.quantities import Quantity, converted
 from orienteer.reading.query import MOST_ENDS, NAME, TEXT, Valued
 from orienteer.reading.units import LIGHT_FIT, PropertyFacts, Units
 from orienteer.reading.vocabulary import ENGLISH, QuestionWords
-from orienteer.reading.wording import CLAIMS, QueryWording
+from orienteer.reading.wording import CLAIMS, QueryWording, in_line, in_quotes
 from orienteer.retrieval.graph_text import counts_line, triple_line, triples_by_size, types_by_size
 from orienteer.text.sentences import CHARACTERS_A_TOKEN, one_line, single_spaced
 
@@ -110,23 +110,26 @@ def _kind_line(lexicon: Lexicon, name: str) -> str:
     fields = [_field(lexicon, facts) for facts in lexicon.properties.values() if number in facts.types]
     fields += ["text (prose)"] * (number in lexicon.with_texts and "text" not in lexicon.properties)
     told = f": {'; '.join(fields)}" if fields else ""
-    return one_line(f"{graph.schema.label(name)} {graph.schema.node_types[name]:,}{told}", _LONGEST_LINE)
+    return one_line(f"{in_line(graph.schema.label(name))} {graph.schema.node_types[name]:,}{told}", _LONGEST_LINE)
 
 
 def _edge_line(lexicon: Lexicon, triple: Triple) -> str:
     """Return an edge with the kinds that it joins and the fields of its own."""
     graph = lexicon.graph
     number = graph.arrays.types.edges.index(triple.type)
-    own = [f"{facts.name} ({facts.kind})" for facts in lexicon.edge_properties.values() if number in facts.edges]
+    own = [
+        f"{in_line(facts.name)} ({facts.kind})" for facts in lexicon.edge_properties.values() if number in facts.edges
+    ]
     told = f": {'; '.join(own)}" if own else ""
-    return one_line(f"{triple_line(graph, triple, graph.schema.label(triple.type))}{told}", _LONGEST_LINE)
+    label = in_line(graph.schema.label(triple.type), is_edge=True)
+    return one_line(f"{triple_line(graph, triple, label)}{told}", _LONGEST_LINE)
 
 
 def _field(lexicon: Lexicon, facts: PropertyFacts) -> str:
     values = listed_values(lexicon.graph, facts)
     shown = ", ".join(one_line(value, _LONGEST_VALUE) for value in values[:_MOST_VALUES])
     told = f"{shown}, ..." if len(values) > _MOST_VALUES else shown
-    return f"{facts.name} ({told or facts.kind})"
+    return f"{in_line(facts.name)} ({told or facts.kind})"
 
 
 def listed_values(graph: Graph, facts: PropertyFacts) -> list[str]:
@@ -168,7 +171,7 @@ def names_of(lexicon: Lexicon, units: Units) -> str:
 # The grammar of a question's line, in GBNF: what `line` parses, of this graph and this question.
 #
 # Engines that take a grammar can hold a small model to it. Kinds, edges and properties are those that the brief shows;
-# names and numbers are those of the question. A label that the parser does not read is no part of it.
+# names and numbers are those of the question.
 
 _FORMS: Mapping[str, str] = {
     "part": "{label}[ {name or}] | {name or} | ({nodes<})",
@@ -200,8 +203,6 @@ _MORE = "{0,3}"  # names, conditions or unread words behind the first: a small m
 _MOST_NAMES = 60  # nodes: a word may be a part of a thousand names
 _FEW = (0, 1)  # numbers of things that a line may say where the question says none
 _ANY = "any"  # the key of any kind of nodes
-_TRIED = ("{1} of {0}", "average {1} of {0}", "{0} that has {1} and {1} = {1} of {0} and {1} = 0")
-"""Lines by which a kind and a property are tried: that of what is called as a word of the language is not read."""
 _PART = re.compile(r"\{[^}]*\}|\[|\]|[^][{}]+")
 
 
@@ -254,15 +255,14 @@ class _Grammar:
         label, numbers = self._graph.schema.label, self._graph.arrays.types.nodes
         ends = (name for triple in shown.triples for name in (triple.source, triple.target))
         for name in dict.fromkeys((*shown.types, *ends)):
-            self._kinds[f"k{numbers.index(name)}"] = label(name), frozenset({numbers.index(name)})
-        self._kinds = {key: kind for key, kind in self._kinds.items() if self._parses(kind[0])}
+            self._kinds[f"k{numbers.index(name)}"] = in_line(label(name)), frozenset({numbers.index(name)})
         self._kinds[_ANY] = "anything", frozenset()
         called = self._called()
         self._add_words("named", called)
         self._add_words("single", (name for name, rows in called.items() if len(rows) <= MOST_ENDS))
         for key, (kind, types) in self._kinds.items():
-            of_kind = {n: own for n, own in self._lexicon.properties.items() if not types or types & own.types}
-            fields = {n: own for n, own in of_kind.items() if all(self._parses(one.format(kind, n)) for one in _TRIED)}
+            properties = self._lexicon.properties.items()
+            fields = {in_line(name): own for name, own in properties if not types or types & own.types}
             self._add_words(f"label-{key}", (kind,))
             own = (name for name, rows in called.items() if not types.isdisjoint(self._graph.arrays.node_types[rows]))
             self._add_words(f"name-{key}", own)
@@ -278,7 +278,7 @@ class _Grammar:
         arrows: dict[tuple[str, str], dict[str, int]] = {}
         types, keys = self._graph.arrays.types, {next(iter(own)): key for key, (_, own) in self._kinds.items() if own}
         for triple in triples:
-            label, edge = self._graph.schema.label(triple.type), types.edges.index(triple.type)
+            label, edge = in_line(self._graph.schema.label(triple.type), is_edge=True), types.edges.index(triple.type)
             source, target = (keys.get(types.nodes.index(name)) for name in (triple.source, triple.target))
             for near, far, arrow in ((source, target, f"-{label}->"), (target, source, f"<-{label}-")):
                 if near and far and self._parses(f"{self._kinds[near][0]} that {arrow} {self._kinds[far][0]}"):
@@ -291,7 +291,7 @@ class _Grammar:
             if near == far:
                 self._add_words(f"far-{near}-{far}", (f"{'*'.join(_split(arrow))} " for arrow in own))
             self._add(f"edge-{near}-{far}", (f"bare-{near}-{far}", *map(self._limited, own, own.values())))
-            fields = ((one.name, arrow) for arrow, edge in own.items() for one in self._fields_of(edge))
+            fields = ((in_line(one.name), arrow) for arrow, edge in own.items() for one in self._fields_of(edge))
             self._add_words(f"own-{near}-{far}", (f"{name} of {arrow} " for name, arrow in fields))
 
     def text(self) -> str:
@@ -359,14 +359,14 @@ class _Grammar:
             called[name] = arrays.candidates(name)
             if len(called[name]) > 1:
                 called[arrays.ids[row]] = [row]
-        return {f'"{name}"': rows for name, rows in called.items() if rows and '"' not in name}
+        return {in_quotes(name): rows for name, rows in called.items() if rows}
 
     def _fields_of(self, edge: int) -> list[PropertyFacts]:
         return [facts for facts in self._lexicon.edge_properties.values() if edge in facts.edges]
 
     def _limited(self, arrow: str, edge: int) -> str:
         """Return an edge with conditions on properties of its own, `-member_of [since >= 1930]->`."""
-        where = self._add(f"where-{edge}", (self._compared(facts.name, facts) for facts in self._fields_of(edge)))
+        where = self._add(f"where-{edge}", (self._compared(in_line(one.name), one) for one in self._fields_of(edge)))
         head, tail = _split(arrow)
         return f"{_said(f'{head} [')} {_several(where, _said(' and '))} {_said(f']{tail} ')}" if where else ""
 
@@ -380,7 +380,7 @@ class _Grammar:
         units = [*self._units.values.values(), *self._units.edge_values.values()]
         values = [one.value for own in units for one in own if one.property == facts.name]
         values += [] if facts.edges else listed_values(self._graph, facts)
-        texts = [_said(f'"{single_spaced(one)}"') for one in values if '"' not in one]
+        texts = [_said(in_quotes(one)) for one in values]
         texts += ["word"] * (facts.kind == "text" and "word" in self._rules)
         return f'{_said(f"{name} ")} ("= " | "!= ") ({" | ".join(dict.fromkeys(texts))})' if texts else ""
 

@@ -36,27 +36,40 @@ from orienteer.reading.query import (
     linking_kinds,
     negated,
 )
-from orienteer.reading.wording import CLAIMS, QueryWording
+from orienteer.reading.wording import CLAIMS, QueryWording, in_line
 from orienteer.text.sentences import one_line
 
 # =============================================================================================================== tokens
 # A line of a query as tokens, which are taken from left to right.
 
+# Quotation marks and backticks are doubled within what they enclose.
+_EDGES = r"""(?:[^<>"`]|`[^`]*`)+?"""
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<text>"[^"]*")|(?P<arrow>--(?=\s|$)|<-[^<>"]+?-(?=\s|$)|<-[^<>"]+?->|-[^<>"]+?->"""
-    r"""|<?-[^<>"[]+\[(?:[^]"]|"[^"]*")*\]->?(?=\s|$))|(?P<sign>!=|<=|>=|=|<|>)|(?P<mark>[()|])"""
-    r"""|(?P<word>[^\s"()|<>=!]+))"""
+    rf"""\s*(?:(?P<text>(?:"[^"]*")+)|(?P<name>(?:`[^`]*`)+)"""
+    rf"""|(?P<arrow>--(?=\s|$)|<-{_EDGES}-(?=\s|$)|<-{_EDGES}->|-{_EDGES}->"""
+    r"""|<?-(?:[^<>"`[]|`[^`]*`)+\[(?:[^]"`]|"[^"]*"|`[^`]*`)*\]->?(?=\s|$))"""
+    r"""|(?P<sign>!=|<=|>=|=|<|>)|(?P<mark>[()|])|(?P<word>[^\s"()|<>=!`]+))"""
 )
+_ARROW = re.compile(
+    r"((?:[^`[]|`[^`]*`)*?)(\*?)\s*(?:\[(.*)\])?", re.DOTALL
+)  # edges, of any depth, and their conditions
+_LABEL = re.compile(r"(?:[^|`]|`[^`]*`)+")
+_WORDS = re.compile(r"[()]|[^\s()]+")  # of a name that stands in a line as it is
 _LONGEST = 4_000  # characters
 _LONGEST_SHOWN = 300  # characters of a reading that a refusal repeats
 _MOST_NESTED = 50  # brackets and denials, which may stand within one another
 
 
 class Token(NamedTuple):
-    """A token: its kind is `text` (in quotation marks), `arrow`, `sign`, `mark`, `word`, or `end`."""
+    """A token: its kind is `text` (in quotation marks), `name` (in backticks), `arrow`, `sign`, `mark`, `word`, `end`."""
 
     kind: str
     text: str
+
+    @property
+    def enclosed(self) -> str:
+        """What stands within quotation marks or backticks."""
+        return _without(self.text)
 
 
 class Tokens:
@@ -107,11 +120,15 @@ class Tokens:
 
     def takes_longest(self, names: Iterable[str]) -> str | None:
         """Take the longest of some names that stands here, and return it; None where none does."""
-        longest, length = None, 0
-        for name in names:
-            words = name.casefold().split()
-            if len(words) > length and [self.peek(at).text.casefold() for at in range(len(words))] == words:
-                longest, length = name, len(words)
+        longest, length, here = None, 0, self.peek()
+        if here.kind == "name":
+            longest = next((name for name in names if name.casefold() == here.enclosed.casefold()), None)
+            length = longest is not None
+        elif here.kind in ("word", "mark"):
+            for name in names:
+                words = _WORDS.findall(name.casefold())
+                if len(words) > length and [self.peek(at).text.casefold() for at in range(len(words))] == words:
+                    longest, length = name, len(words)
         self.place += length
         return longest
 
@@ -133,6 +150,12 @@ def _split(line: str) -> Iterator[Token]:
         assert match.lastgroup is not None
         yield Token(match.lastgroup, match[match.lastgroup])
         place = match.end()
+
+
+def _without(text: str) -> str:
+    """Return what quotation marks or backticks enclose, and what has neither as it is."""
+    sign = text[0]
+    return text[1:-1].replace(sign * 2, sign) if sign in '"`' else text
 
 
 # ================================================================================================================= line
@@ -161,6 +184,13 @@ def tried(line: str, graph: Graph) -> ExactQuery | str:
         return parse(line, graph)
     except (BadOption, UnknownNode) as error:
         return str(error)
+
+
+def _arrow(token: Token) -> tuple[list[str], bool, str]:
+    """Return the labels of an arrow's edges, whether they are of any depth, and what is said of them in brackets."""
+    match = _ARROW.fullmatch(token.text.strip("<->").strip())
+    assert match is not None
+    return [_without(label.strip()) for label in _LABEL.findall(match[1])], match[2] == "*", match[3] or ""
 
 
 class _ReadingLine:
@@ -282,7 +312,7 @@ class _ReadingLine:
             return replace(_measure_of(self._one_step()), are_edges=are_edges)
         measure = self._of_edges() or Measure(property=self._property_here())
         if measure.property is None:
-            names = ", ".join(self._graph.arrays.properties.names) or "none"
+            names = ", ".join(map(in_line, self._graph.arrays.properties.names)) or "none"
             self._tokens.fail(f"a property stands here, or `number of -EDGE-> ...`; properties: {names}")
         return measure
 
@@ -337,8 +367,7 @@ class _ReadingLine:
         arrays = self._graph.arrays
         rows: list[int] = []
         while True:
-            name = self._tokens.peek().text[1:-1]
-            self._tokens.take()
+            name = self._tokens.take().enclosed
             called, own = arrays.candidates(name), types
             if self._tokens.takes("("):
                 own = self._kinds() or types
@@ -386,14 +415,14 @@ class _ReadingLine:
         arrow = self._tokens.take()
         self._tokens.needs("and", "`and` with the other edge stands behind the first: both -EDGE-> and -EDGE-> NODES")
         joined = self._one_step(types)
-        if "[" in arrow.text or arrow.text == "--" or arrow.text.strip("<->").endswith("*"):
+        _, is_far, conditions = _arrow(arrow)
+        if is_far or conditions or arrow.text == "--":
             self._tokens.fail("of the first of two edges only its type can be said")
         return replace(joined, also=self._walked(arrow, types, joined.target))
 
     def _walked(self, arrow: Token, types: frozenset[int], target: NodeSet) -> tuple[int, ...]:
         """Return the kinds of an arrow's edges that may lead from nodes of types to a set; a label is of several."""
-        names = arrow.text.strip("<->").partition("[")[0].removesuffix("*").split("|")
-        edges = {edge for name in names for edge in self._edges(name)}
+        edges = {edge for name in _arrow(arrow)[0] for edge in self._edges(name)}
         arrays, numbers = self._graph.arrays, {name: at for at, name in enumerate(self._graph.arrays.types.nodes)}
         ends = target.types or frozenset(int(arrays.node_types[row]) for row in target.named)
         fitting: set[int] = set()
@@ -455,7 +484,7 @@ class _ReadingLine:
         if self._tokens.takes("contains"):
             if self._tokens.peek().kind != "text":
                 self._tokens.fail("a text in quotation marks stands behind `contains`")
-            return Valued(name, "contains", self._tokens.take().text[1:-1])
+            return Valued(name, "contains", self._tokens.take().enclosed)
         sign = self._sign()
         told = self._told()
         is_text = is_of_texts(self._graph, told.property) if told is not None else self._tokens.peek().kind == "text"
@@ -463,7 +492,7 @@ class _ReadingLine:
             self._tokens.fail("texts are compared by = and != alone")
         if told is not None:
             return Valued(name, sign, told)
-        return Valued(name, sign, self._tokens.take().text[1:-1]) if is_text else self._dated(name, sign, is_of_edges)
+        return Valued(name, sign, self._tokens.take().enclosed) if is_text else self._dated(name, sign, is_of_edges)
 
     def _dated(self, name: str, sign: Comparison, is_of_edges: bool) -> Valued | Either:
         """Return a comparison with a number or a date; a year or a month of what has days is all its days."""
@@ -515,9 +544,8 @@ class _ReadingLine:
         target = self._part()
         if token.text == "--":
             return Joined(linking_kinds(self._graph), target, extent=extent)
-        label, _, conditions = token.text.strip("<->").partition("[")
-        is_far = label.endswith("*")
-        where = _ReadingLine(conditions.removesuffix("]"), self._graph)._where() if conditions else ()
+        _, is_far, conditions = _arrow(token)
+        where = _ReadingLine(conditions, self._graph)._where() if conditions else ()
         fitting = self._walked(token, *((frozenset[int](), NodeSet()) if is_far else (types, target)))
         if is_far and extent != "some":
             self._tokens.fail(f"an edge of any depth, -EDGE*->, leads to some of a set, and not to {extent} of it")
@@ -545,7 +573,7 @@ class _ReadingLine:
             is_denied = self._tokens.takes("not")
             name = self._tokens.takes_longest(self._edge_properties)
             if name is None:
-                names = ", ".join(sorted(self._edge_properties)) or "none"
+                names = ", ".join(map(in_line, sorted(self._edge_properties))) or "none"
                 self._tokens.fail(f"a property of edges stands here; properties: {names}")
             said = self._valued(name, is_of_edges=True)
             if isinstance(said, Either) and (is_denied or said.negated):

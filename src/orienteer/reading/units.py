@@ -409,9 +409,10 @@ class PropertyWords:
         """Return by place the words from there on that name properties."""
         units = [self._decided(list(self._named(reading, place))) for place in range(len(reading.words))]
         texts = [word.text for word in reading.words]
-        for place in range(len(texts) - 2):  # "year of birth", "date of launch"
-            if texts[place] in WORDS["general"] and texts[place + 1] == "of":
-                units[place] += units[place + 2]
+        for place in range(len(texts) - 2):  # "year of birth", "date of launch", "number of staff" of one called so
+            if texts[place + 1] == "of":
+                is_general, first = texts[place] in WORDS["general"], texts[place]
+                units[place] += [unit for unit in units[place + 2] if is_general or first in name_words(unit.property)]
         for place in range(len(texts) - 1):  # "in service", of `in_service`
             for unit in units[place + 1]:
                 facts = self.facts[unit.property]
@@ -467,7 +468,7 @@ class PropertyWords:
                 yield PropertyUnit(last, facts.name, cost)
                 behind = reading.words[last].text if last < len(reading.words) else ""
                 is_own = behind in facts.name.casefold().split("_")
-                if behind in WORDS["general"] or (behind in WORDS["light"] and is_own):
+                if behind in WORDS["behind properties"] or (behind in WORDS["light"] and is_own):
                     yield PropertyUnit(last + 1, facts.name, cost)
 
     @cached_method(8_192)

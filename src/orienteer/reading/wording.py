@@ -35,8 +35,30 @@ from orienteer.text.sentences import single_spaced
 
 _WORDS = {"list": "", "count": "count ", "test": "whether any "}
 CLAIMS: Mapping[Form, str] = {"every": "whether every", "majority": "whether most", "share": "share of"}
-_KIND = re.compile(r"""[^"()|<>=!]+""")
-_BARE = re.compile(r"[^\W\d]\w*")
+_BARE = re.compile(r"[^\W\d]\w*")  # a name that Cypher reads without backticks
+_SIGNS = re.compile(r"""["|<>=!`]|^\(|(?<!\S)-""")  # of a line, within the name of a property or a kind
+_SIGNS_OF_EDGE = re.compile(r"""["|<>`*\[]|^-|-$""")
+_BEGINS = frozenset(  # words of a line where a name of the graph may stand, too
+    "and anything average both contains count has is itself least list median meets most not number or path per share"
+    " sum that whether".split()
+)
+
+
+def in_line(name: str, *, is_edge: bool = False) -> str:
+    """Return a name of the graph as a line has it: in backticks where a sign or a word of the line is in it."""
+    signs = _SIGNS_OF_EDGE if is_edge else _SIGNS
+    is_begun = not is_edge and not _BEGINS.isdisjoint(name.casefold().split()[:1])
+    return _in_backticks(name) if is_begun or signs.search(name) else name
+
+
+def _in_backticks(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def in_quotes(text: str) -> str:
+    """Return a name or a value as a line has it, in quotation marks."""
+    doubled = single_spaced(text).replace('"', '""')
+    return f'"{doubled}"'
 
 
 class QueryWording:
@@ -53,7 +75,14 @@ class QueryWording:
         if query.group is not None:
             whole = self.line(replace(query, group=None))
             group = query.group
-            return f"{whole} per {self._way(group) if group.target is not None else group.property or 'itself'}"
+            told = (
+                self._way(group)
+                if group.target is not None
+                else in_line(group.property)
+                if group.property
+                else "itself"
+            )
+            return f"{whole} per {told}"
         if query.first is not None:
             return f"list {query.first} of {nodes}"
         if query.form in _WORDS:
@@ -76,7 +105,7 @@ class QueryWording:
         named = next((c for c in nodes.conditions if isinstance(c, Among) and not c.negated), None)
         if nodes.types:
             types = (self._arrays.types.nodes[number] for number in sorted(nodes.types))
-            parts.append("|".join(map(self.graph.schema.label, types)))
+            parts.append("|".join(in_line(self.graph.schema.label(name)) for name in types))
         elif named is None:
             parts.append("anything")
         if named is not None:
@@ -93,9 +122,9 @@ class QueryWording:
     def measure(self, measure: Measure) -> str:
         """Return what is measured."""
         if measure.target is None:
-            return str(measure.property)
+            return in_line(str(measure.property))
         if is_of_edges(measure):
-            return f"{measure.property} of {self._way(measure)}"
+            return f"{in_line(str(measure.property))} of {self._way(measure)}"
         return f"number of {'edges ' if measure.are_edges else ''}{self._way(measure)}"
 
     def _way(self, edges: Joined | Measure) -> str:
@@ -112,7 +141,7 @@ class QueryWording:
     def of_edge(self, condition: Valued) -> str:
         """Return a condition on a property of edges."""
         denial = "not " if condition.negated else ""
-        return f"{denial}{condition.property} {condition.comparison} {self.edge_value(condition)}"
+        return f"{denial}{in_line(condition.property)} {condition.comparison} {self.edge_value(condition)}"
 
     def edge_value(self, condition: Valued) -> str:
         """Return what a property of edges is compared with."""
@@ -131,9 +160,9 @@ class QueryWording:
             others = {int(self._arrays.node_types[one]) for one in self._arrays.candidates(name) if one not in rows}
             others = others & {*types} if own in types else others
             kind = self.graph.schema.label(self._arrays.types.nodes[own])
-            if '"' in name or own in others or (others and not _KIND.fullmatch(kind)):
+            if own in others:
                 name, others = self._arrays.ids[row], set()
-            texts[f'"{single_spaced(name)}"{f" ({kind})" if others else ""}'] = None
+            texts[f"{in_quotes(name)}{f' ({in_line(kind)})' if others else ''}"] = None
         return " or ".join(texts)
 
     def condition(self, condition: Condition) -> str:
@@ -144,9 +173,10 @@ class QueryWording:
         if isinstance(condition, Between):
             return f"{denial}is between {self._part(condition.near)} and {self._part(condition.far)}"
         if isinstance(condition, Filled):
-            return f"{denial}has {condition.property}"
+            return f"{denial}has {in_line(condition.property)}"
         if isinstance(condition, Valued):
-            return f"{denial}{condition.property} {condition.comparison} {self._value(condition, self.is_dated)}"
+            name = in_line(condition.property)
+            return f"{denial}{name} {condition.comparison} {self._value(condition, self.is_dated)}"
         if isinstance(condition, Either):
             options = " or ".join(" and ".join(map(self.condition, option)) for option in condition.options)
             return f"{denial}({options})"
@@ -159,7 +189,7 @@ class QueryWording:
 
     def _value(self, condition: Valued, is_dated: Callable[[str], bool]) -> str:
         if isinstance(condition.value, str):
-            return f'"{single_spaced(condition.value)}"'
+            return in_quotes(condition.value)
         if isinstance(condition.value, Told):
             return self._told(condition.value)
         is_day = condition.comparison not in ("<", ">=") and condition.value == int(condition.value)
@@ -169,9 +199,10 @@ class QueryWording:
 
     def _told(self, told: Told) -> str:
         """Return a value that the graph tells: `average height of tower`, `born at -father-> person`."""
+        name = in_line(told.property)
         if told.kinds:
-            return f"{told.property} at {self._relation(told.kinds)} {self._part(told.nodes)}"
-        return f"{'' if told.form == 'value' else told.form + ' '}{told.property} of {self._part(told.nodes)}"
+            return f"{name} at {self._relation(told.kinds)} {self._part(told.nodes)}"
+        return f"{'' if told.form == 'value' else told.form + ' '}{name} of {self._part(told.nodes)}"
 
     def moment(self, name: str | None, value: float) -> str:
         """Return a number of a property, as a date where the property tells dates."""
@@ -184,7 +215,7 @@ class QueryWording:
     def _relation(self, kinds: Sequence[int]) -> str:
         if len(kinds) > 2 and tuple(kinds) == linking_kinds(self.graph):  # all edges, of several types
             return "--"
-        edges = "|".join(dict.fromkeys(self.edge_name(kind >> 1) for kind in kinds))
+        edges = "|".join(dict.fromkeys(in_line(self.edge_name(kind >> 1), is_edge=True) for kind in kinds))
         directions = {kind & 1 for kind in kinds}
         if len(directions) == 2:
             return f"<-{edges}->"
@@ -370,7 +401,7 @@ def _is_date(value: object) -> bool:
 
 
 def _quoted(name: str) -> str:
-    return name if _BARE.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+    return name if _BARE.fullmatch(name) else _in_backticks(name)
 
 
 def _sign(comparison: str) -> str:

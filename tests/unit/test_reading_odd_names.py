@@ -1,0 +1,83 @@
+"""Names of a graph with signs or words of the line in them: read in questions, written in backticks, read back."""
+
+import pytest
+
+from orienteer import Graph, Retriever
+from orienteer.records import Edge, Node
+
+FIELDS = (
+    *("Strength (frames)", "Price (EUR)", "(net)", "a)", "a=b", ">18", "Size <mm>", "Kosten | Jahr", '19" rack', '"x"'),
+    *("average score", "list price", "median age", "has children", "most wanted", "number of pages", "count", "not"),
+    *("path", "is here", "whether", "itself", "a -> b", "-rate-", "rate [x]", "rate*", "back`tick", "% fat", "km/h"),
+)
+EDGES = ("made (by)", "a -> b", "-from-", "x [y]", "deep*", "p|q", 'so "called"', "tick`ed", "in")
+KIND, OTHER = "count (net)", "list|x"
+HEADERS = ("Strength (frames)", "Price (EUR)", "Average score", "Median age", "List price", "Number of pages", "Count")
+"""Headers of tables that people bring."""
+
+
+def enclosed(name):
+    return "`" + name.replace("`", "``") + "`"
+
+
+@pytest.fixture(scope="module")
+def odd():
+    nodes = [Node(f"g{at}", KIND, f'{at}" "rack"', properties=dict.fromkeys(FIELDS, at + 1)) for at in range(4)]
+    nodes += [Node(f"m{at}", OTHER, f"maker (of) {at}") for at in range(2)]
+    edges = [Edge(f"g{at}", label, f"m{at % 2}", properties={"since (y)": at}) for at in range(4) for label in EDGES]
+    return Retriever(Graph.from_records(nodes, edges), "anchor")
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_line_names_every_field(odd, field):
+    name, kind = enclosed(field), enclosed(KIND)
+    for line, said in {
+        f"average {name} of {kind}": "2.5",
+        f'{name} of {kind} "2"" ""rack"""': "3",
+        f"count {kind} that {name} > 1 and not {name} > 3": "2",
+        f"count {kind} that has {name}": "4",
+        f"count {kind} that {name} > average {name} of {kind}": "2",
+        f"least 1 by {name} of {kind}": '0" "rack"',
+    }.items():
+        answer = odd.ask("x", reading=line)
+        assert answer.answer == said, line
+        again = odd.ask("x", reading=answer.reading.text)
+        assert (again.answer, again.reading.text) == (said, answer.reading.text)
+    assert odd.ask("x", reading=f"count {kind} per {name}").table.rows
+
+
+@pytest.mark.parametrize("label", EDGES)
+def test_a_line_names_every_edge(odd, label):
+    edge, kind = enclosed(label), enclosed(KIND)
+    for line, said in {
+        f'count {kind} that -{edge}-> {enclosed(OTHER)} "maker (of) 1"': "2",
+        f"count {enclosed(OTHER)} that <-{edge}- {kind}": "2",
+        f"count {kind} that -{edge} [`since (y)` > 0]-> {enclosed(OTHER)}": "3",
+        f"count {enclosed(OTHER)} that number of <-{edge}- {kind} > 1": "2",
+        f'count {kind} that both -{edge}-> and -in-> "maker (of) 0"': "2",
+    }.items():
+        answer = odd.ask("x", reading=line)
+        assert answer.answer == said, line
+        again = odd.ask("x", reading=answer.reading.text)
+        assert (again.answer, again.reading.text) == (said, answer.reading.text)
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_headers_with_units_and_words_of_the_line_are_asked(header):
+    rows = [Node(f"h{at}", "hive", f"Hive {at}", properties={header: 2 * at}) for at in range(1, 5)]
+    hives = Retriever(Graph.from_records(rows, []), "anchor")
+    word = header.casefold().partition(" (")[0]
+    assert hives.ask(f"What is the {word} of Hive 3?").answer == "6"
+    assert hives.ask(f"Which hive has the highest {word}?").answer == "Hive 4"
+    assert hives.ask(f"How many hives have a {word} over 3?").answer == "3"
+    assert hives.ask(f"What is the average {word} of hives?").answer == "5"
+
+
+def test_number_and_year_and_date_behind_a_field_are_no_other_word():
+    rows = [
+        Node(f"k{at}", "keeper", f"Ann {'ABCD'[at]}", properties={"Phone": f"01 {at}", "Room": at}) for at in range(4)
+    ]
+    keepers = Retriever(Graph.from_records(rows, []), "anchor")
+    assert keepers.ask("What is the phone number of Ann B?").answer == "01 1"
+    assert keepers.ask("Which keeper has room number 3?").answer == "Ann D"
+    assert keepers.ask("What is the number of keepers?").answer == "4"
