@@ -81,3 +81,24 @@ def test_number_and_year_and_date_behind_a_field_are_no_other_word():
     assert keepers.ask("What is the phone number of Ann B?").answer == "01 1"
     assert keepers.ask("Which keeper has room number 3?").answer == "Ann D"
     assert keepers.ask("What is the number of keepers?").answer == "4"
+
+
+def test_lines_of_orders_share_their_names_and_are_counted_together():
+    items = [("A1", "Cup", 4), ("A2", "Cup", 2), ("A2", "Teapot", 1), ("A3", "Teapot", 2), ("A3", "Kettle", 1)]
+    nodes = [Node(order, "order", order) for order in ("A1", "A2", "A3")]
+    nodes += [Node(f"i{at}", "item", name, properties={"quantity": n}) for at, (_, name, n) in enumerate(items)]
+    shop = Retriever(
+        Graph.from_records(nodes, [Edge(order, "items", f"i{at}") for at, (order, *_) in enumerate(items)])
+    )
+    assert shop.ask("How many orders have a cup?").answer == "2"
+    assert shop.ask("How many orders have a kettle?").answer == "1"
+    for question in ("How many cups were ordered?", "How many cups do orders have?"):
+        assert shop.ask(question).answer in (None, "6"), question
+
+
+def test_a_number_of_two_people_of_one_name_is_told_of_each():
+    people = [Node(f"p{at}", "person", name) for at, name in enumerate(("John Oak", "John Oak", *"ABCDEF"))]
+    films = [Node(f"f{at}", "film", f"Film {at}") for at in range(3)]
+    edges = [Edge("f0", "director", "p0"), Edge("f1", "director", "p0"), Edge("f2", "director", "p1")]
+    answer = Retriever(Graph.from_records([*people, *films], edges)).ask("How many films have the director John Oak?")
+    assert answer.answer.split("; ") == ["2 by the person p0", "1 by the person p1"]

@@ -61,7 +61,7 @@ _MOST_NESTED = 50  # brackets and denials, which may stand within one another
 
 
 class Token(NamedTuple):
-    """A token: its kind is `text` (in quotation marks), `name` (in backticks), `arrow`, `sign`, `mark`, `word`, `end`."""
+    """A token: `text` in quotation marks, `name` in backticks, `arrow`, `sign`, `mark`, `word`, or `end`."""
 
     kind: str
     text: str

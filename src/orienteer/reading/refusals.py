@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from orienteer.reading.query import (
+    Among,
     Between,
     Either,
     ExactQuery,
@@ -310,6 +311,8 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     facts = context.lexicon.properties.get(total or "")  # none of a property of edges
     if facts is not None and not facts.is_measured:
         return f"{total} holds no numbers"
+    if (name := _counted_name(context, query)) is not None:
+        return f"{name} is a name: ask what of it is counted"
     if (said := _untold_total(context, query)) is not None:
         return f"{said!r} is not what would be told: ask for the average, or the total, of what"
     if (name := _adjective(context, query)) is not None:
@@ -319,6 +322,15 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     return next(
         (why for nodes in sets_within(query) if (why := _doubt_of(context, relations, nodes)) is not None), None
     )
+
+
+def _counted_name(context: Context, query: ExactQuery) -> str | None:
+    """Return the one name whose nodes are counted by what else is said of them: `how many cups were sold`."""
+    nodes, names = query.nodes, context.lexicon.graph.arrays.names
+    among = [set(one.rows) for one in nodes.conditions if isinstance(one, Among) and not one.negated]
+    named = {names[row] for rows in among for row in rows}
+    is_counted = query.form == "count" and len(named) == 1 and len(nodes.conditions) > 1
+    return next(iter(named)) if is_counted else None
 
 
 def _untold_total(context: Context, query: ExactQuery) -> str | None:

@@ -38,17 +38,17 @@ CLAIMS: Mapping[Form, str] = {"every": "whether every", "majority": "whether mos
 _BARE = re.compile(r"[^\W\d]\w*")  # a name that Cypher reads without backticks
 _SIGNS = re.compile(r"""["|<>=!`]|^\(|(?<!\S)-""")  # of a line, within the name of a property or a kind
 _SIGNS_OF_EDGE = re.compile(r"""["|<>`*\[]|^-|-$""")
-_BEGINS = frozenset(  # words of a line where a name of the graph may stand, too
-    "and anything average both contains count has is itself least list median meets most not number or path per share"
-    " sum that whether".split()
+_BEGINS = re.compile(  # words of a line where a name of the graph may stand, too
+    r"(?i)(and|anything|average|both|contains|count|has|is|itself|least|list|median|meets|most|not|number|or|path|per"
+    r"|share|sum|that|whether)(?!\S)"
 )
 
 
 def in_line(name: str, *, is_edge: bool = False) -> str:
     """Return a name of the graph as a line has it: in backticks where a sign or a word of the line is in it."""
     signs = _SIGNS_OF_EDGE if is_edge else _SIGNS
-    is_begun = not is_edge and not _BEGINS.isdisjoint(name.casefold().split()[:1])
-    return _in_backticks(name) if is_begun or signs.search(name) else name
+    is_other = signs.search(name) or (not is_edge and _BEGINS.match(name))
+    return _in_backticks(name) if is_other else name
 
 
 def _in_backticks(name: str) -> str:

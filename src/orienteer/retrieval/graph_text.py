@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from orienteer.graph.reserved import CONTENTS
 from orienteer.graph.store import Graph
 from orienteer.records import Direction, Edge, EdgeEnd, JsonValue, Kind, Question, Ranked, Source, Triple, WalkedEdge
 from orienteer.text.english import FORMS, telling_words
-from orienteer.text.sentences import one_line, single_spaced, snippet, split
+from orienteer.text.sentences import one_line, single_spaced, snippet, split, value_text
 
 MOST_TYPES = 60
 """Node types that a schema lists."""
@@ -31,6 +32,7 @@ PARTIAL = (
 )
 """What a schema says of such types, once."""
 _MOST_PROPERTIES = 40
+_MOST_VALUES = 5  # of a node without a text
 _MOST_NAMED = 30  # node types in one line
 _MOST_ARROWS = 3  # edges that lead to a node in one line
 
@@ -184,6 +186,13 @@ def bare_hit(graph: Graph, row: int, *, score: float, why: str = "", **shown: An
     return Ranked(id=arrays.ids[row], type=arrays.type_at(row), name=arrays.names[row], score=score, why=why, **shown)
 
 
+def values_of(graph: Graph, row: int) -> str:
+    """Return the first values of a node on one line: a row of a table that has no text is known by them."""
+    values = islice(graph.arrays.properties.of(row).items(), _MOST_VALUES)
+    told = ((name, value if isinstance(value, list) else [value]) for name, value in values)
+    return "; ".join(f"{name}: {', '.join(map(value_text, members))}" for name, members in told)
+
+
 class Presentation:
     """Shows nodes as hits of one query. Passages share most of their words: each is looked up once for all hits."""
 
@@ -206,7 +215,7 @@ class Presentation:
             source = _source(properties, line=line, row=line - header if header else None)
             part = {"text": best.text, "span": best.span, "marks": best.marks, "source": source}
         else:
-            part = {"text": snippet(text, self._weights, arrays.tokenizer.terms_of)}
+            part = {"text": snippet(text or values_of(self._graph, row), self._weights, arrays.tokenizer.terms_of)}
         return bare_hit(self._graph, row, score=score, why=why, votes=votes, **part)
 
     @cached_property

@@ -39,7 +39,7 @@ from orienteer.records import (
     ToolCall,
     Trajectory,
 )
-from orienteer.retrieval.graph_text import bare_hit, ends_of, source_of
+from orienteer.retrieval.graph_text import bare_hit, ends_of, source_of, values_of
 from orienteer.text.sentences import snippet
 from orienteer.tools.toolbox import Toolbox
 
@@ -261,7 +261,8 @@ def explained_hits(ranking: QuestionRanking, graph: Graph, vocabulary: SchemaWor
             why.append(f"has {degrees[place]} edge{'' if degrees[place] == 1 else 's'}")
         if cosines:
             why.append(f"cosine {cosines[place]:.2f}")
-        text = snippet(arrays.texts[row][:_LOOKED_THROUGH], weights, arrays.tokenizer.terms_of)
+        said = arrays.texts[row][:_LOOKED_THROUGH] or values_of(graph, row)
+        text = snippet(said, weights, arrays.tokenizer.terms_of)
         source = source_of(graph, row)
         hits.append(bare_hit(graph, row, score=score, why="; ".join(why), text=text, source=source))
     return tuple(hits)
