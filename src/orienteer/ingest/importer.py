@@ -45,7 +45,7 @@ from orienteer.ingest.tables.plan import (
 )
 from orienteer.ingest.tables.reader import TableReader
 from orienteer.ingest.tables.spec import TableSpec, nodes_line
-from orienteer.ingest.tables.type_names import thing_in
+from orienteer.ingest.tables.type_names import singular, stem_of, thing_in, words_of
 from orienteer.options import Options
 
 SOME = 10
@@ -364,6 +364,11 @@ class Importer:
                     reason = "questions, no part of the graph" if asks(table) else f"not clear: {nodes_line(table)}"
                     reason = f"ignored by {self._options.mapping}" if self._options.mapping else reason
                     self.ignored.append(Ignored(file=str(table.path), reason=reason))
+        # Rows of `Clubs & activities` with the id `Club` are clubs, too.
+        for own in self.mapping:
+            noun = stem_of(own.id_column or "") if own.type in types.nodes and not own.is_of_edges else ()
+            if noun and "_".join(noun) not in types.nodes and {*noun} < {*map(singular, words_of(own.type or ""))}:
+                self.labels.add(own.type or "", "", ["_".join(noun)])
         # Nodes without a type are also called by the folder: `disease` in `disease_ontology`.
         folders = [source for source in self._sources if source.is_dir()]
         if types.nodes == {DEFAULT_TYPE} and len(folders) == 1 == len(self._sources):

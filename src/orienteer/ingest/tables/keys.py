@@ -120,7 +120,9 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
         whole = {" ".join(pair) for pair in draft.cells(*parts)}
         full = [name for name in fit if name not in parts and 2 * len(fit[name].counts.keys() & whole) > len(whole)]
         return (full[0],) if full else parts
-    own = stem_of(draft.type)
+    own, key = stem_of(draft.type), draft.id_name or ""
+    # Classes with the id `Class` are called by it, and not by a teacher of two of them.
+    is_called = bool(key) and stem_of(key) == own and not is_key(key)
     ranked: list[tuple[float, int, str]] = []
     for place, (name, column) in enumerate(fit.items()):
         stem, is_keyed = stem_of(name), is_key(name)
@@ -132,6 +134,7 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
         score = 3.0 * (role == "name" or says(name, "names"))
         score -= 0.1 * rank * (role == "name")
         score += 2.0 * (bool(stem) and stem == own[-len(stem) :] and not is_keyed)
+        score -= 1.5 * (is_called and different < 1 and name != key)
         score += 1.7 * different + named / len(some) + 0.5 * (place < 2)
         score -= 1.5 * (column.kind == "code") + 2.0 * (different < NAMES_DIFFER)
         score -= sum(any(map(str.isdigit, value)) for value in some) / len(some)
