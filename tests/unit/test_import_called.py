@@ -21,3 +21,20 @@ def test_rows_are_called_by_the_id_that_has_their_name_and_clubs_are_clubs_in_a_
     assert ask("How many pupils are in each class?").answer == "7B: 2; 5A: 1"
     assert ask("Which clubs does Ada Moss attend?").answer == "Chess, Choir"
     assert ask("How many clubs are there?").answer == "3"
+
+
+def test_a_year_in_the_name_of_a_file_is_no_part_of_what_its_rows_are_called(tmp_path):
+    (tmp_path / "statement_2026.csv").write_text("Date,What,Amount\n2026-03-01,Rent,850\n2026-03-02,Tea,4\n")
+    import_graph([tmp_path / "statement_2026.csv"], tmp_path / "bank")
+    bank = Retriever(tmp_path / "bank")
+    result = bank.ask("Which statement has the highest amount?")
+    assert (result.answer, result.reading.text) == ("Rent", "most by Amount of statement")
+    assert bank.graph.schema.node_types == {"statement_2026": 2}  # as before: keys of kept graphs do not change
+    for year in (2025, 2026):
+        (tmp_path / "two" / f"results_{year}.csv").parent.mkdir(exist_ok=True)
+        (tmp_path / "two" / f"results_{year}.csv").write_text(
+            f"Team,{'Points' if year == 2025 else 'Goals'}\nA,1\nB,2\n"
+        )
+    import_graph([tmp_path / "two"], tmp_path / "league")
+    types = Retriever(tmp_path / "league").graph.schema
+    assert len({types.label(name) for name in types.node_types}) == len(types.node_types)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -364,11 +365,7 @@ class Importer:
                     reason = "questions, no part of the graph" if asks(table) else f"not clear: {nodes_line(table)}"
                     reason = f"ignored by {self._options.mapping}" if self._options.mapping else reason
                     self.ignored.append(Ignored(file=str(table.path), reason=reason))
-        # Rows of `Clubs & activities` with the id `Club` are clubs, too.
-        for own in self.mapping:
-            noun = stem_of(own.id_column or "") if own.type in types.nodes and not own.is_of_edges else ()
-            if noun and "_".join(noun) not in types.nodes and {*noun} < {*map(singular, words_of(own.type or ""))}:
-                self.labels.add(own.type or "", "", ["_".join(noun)])
+        self._call_by_nouns(types.nodes)
         # Nodes without a type are also called by the folder: `disease` in `disease_ontology`.
         folders = [source for source in self._sources if source.is_dir()]
         if types.nodes == {DEFAULT_TYPE} and len(folders) == 1 == len(self._sources):
@@ -378,6 +375,17 @@ class Importer:
                 note = f"nodes have no type: they are called {DEFAULT_TYPE}, and {thing} by the folder's name"
                 self.tally.notes.append(note)
         return types
+
+    def _call_by_nouns(self, types: Collection[str]) -> None:
+        """Call rows of `statement_2026` statements, and those of `Clubs & activities` with the id `Club` clubs, too."""
+        own = {one.type: one for one in self.mapping if one.type in types and not one.is_of_edges}
+        plain = {name: "_".join(word for word in name.split("_") if not word.isdigit()) for name in own if name}
+        for name, label in plain.items():
+            if label and label not in types and Counter(plain.values())[label] == 1:
+                self.labels.add(name, label)
+            noun = stem_of(own[name].id_column or "")
+            if noun and "_".join(noun) not in types and {*noun} < {*map(singular, words_of(name))}:
+                self.labels.add(name, "", ["_".join(noun)])
 
     def partial(self, types: TypeNames) -> tuple[str, ...]:
         """Return the types marked partial. Raises `BadInput` for an unknown type."""
