@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from orienteer import Retriever
+from orienteer import Graph, Retriever
 from orienteer.errors import BadOption
 from orienteer.reading import (
     QueryExecutor,
@@ -641,3 +641,22 @@ def test_of_what_is_met_otherwise_only_what_cannot_be_compared_is_told(shipyard)
     ask = Retriever(shipyard, "anchor").ask
     assert not any("compared" in note for note in ask("How many ships are there?").notes)
     assert not any("compared" in note for note in ask("How many ships have more than 2 tons?").notes)
+
+
+FEES = (("Ada", "Chess", 15), ("Ada", "Choir", None), ("Ben", "Judo", 25), ("Dev", "Judo", 30), ("Dev", "Chess", 5))
+
+
+@pytest.mark.parametrize("total", ["sum", "average", "median"])
+@pytest.mark.parametrize("group", ["itself", "-signups-> club", "class"])
+def test_what_edges_have_is_told_for_each_group_as_pandas_has_it(total, group):
+    pandas = pytest.importorskip("pandas")
+    classes = {"Ada": "5A", "Ben": "5A", "Dev": "7B"}
+    nodes = [Node(name, "pupil", name, properties={"class": own}) for name, own in classes.items()]
+    nodes += [Node(name, "club", name) for name in ("Chess", "Choir", "Judo")]
+    edges = [Edge(*(who, "signups", club), properties={"fee": fee} if fee else {}) for who, club, fee in FEES]
+    school = Retriever(Graph.from_records(nodes, edges), "anchor")
+    frame = pandas.DataFrame(FEES, columns=["itself", "-signups-> club", "fee"]).dropna()
+    frame["class"] = frame["itself"].map(classes)
+    truth = getattr(frame.groupby(group)["fee"], {"average": "mean"}.get(total, total))()
+    result = school.ask("x", reading=f"{total} fee of -signups-> club of pupil per {group}")
+    assert dict(result.table.rows) == pytest.approx(truth.to_dict())

@@ -400,18 +400,20 @@ class Executor:
     def _total(self, query: ExactQuery, rows: Numbers) -> QueryOutcome:
         """Return the average or the sum of a measure, over the nodes that have it."""
         assert query.measure is not None
-        values = self._numbers(rows, query.measure)
+        _, values = self._numbers(rows, query.measure)
         present = values[~np.isnan(values)]
         if not len(present):
             return _outcome(rows, 0 if query.measure.are_edges else None, len(values))
         total = float(_TOTALS[query.form](present))
         return _outcome(rows, int(total) if total == int(total) else total, len(values) - len(present))
 
-    def _numbers(self, rows: Numbers, measure: Measure) -> NDArray[np.float64]:
-        """Return what is measured of rows: (rows,); of a property of edges what each edge has: (edges,)."""
+    def _numbers(self, rows: Numbers, measure: Measure) -> tuple[Numbers, NDArray[np.float64]]:
+        """Return rows with what is measured of them; where edges have it, a row for each edge: (rows,) or (edges,)."""
         if not is_of_edges(measure):
-            return self._sets.measured(rows, self._measure(measure))
-        return np.array([number_of(value) for _, value in self.edge_values(rows, measure)], np.float64)
+            return rows, self._sets.measured(rows, self._measure(measure))
+        edges = self.edge_values(rows, measure)
+        numbers = np.array([number_of(value) for _, value in edges], np.float64)
+        return np.array([row for row, _ in edges], np.int64), numbers
 
     def edge_values(self, rows: Numbers, measure: Measure) -> list[tuple[int, JsonValue]]:
         """Return what edges have for a property that lead from rows to a set, each with its row; None for nothing."""
@@ -455,15 +457,15 @@ class Executor:
             for far, row in sorted(pairs):
                 groups.setdefault(name := self._called(far), (name, far, []))[2].append(row)
         table, told = [], set[int]()
-        for name, (_, _, own) in groups.items():
-            if query.measure is None:
+        for name, (_, end, own) in groups.items():
+            if (measure := _of_group(query, end)) is None:
                 told.update(own)
                 table.append((name, float(len(set(own)))))
                 continue
-            numbers = self._numbers(np.array(own, np.int64), query.measure)
-            told.update(np.array(own)[~np.isnan(numbers)].tolist())
+            having, numbers = self._numbers(np.array(own, np.int64), measure)
+            told.update(having[~np.isnan(numbers)].tolist())
             numbers = numbers[~np.isnan(numbers)]
-            if len(numbers) and not (query.measure.are_edges and not numbers.any()):
+            if len(numbers) and not (measure.are_edges and not numbers.any()):
                 table.append((name, float(_TOTALS[query.form](numbers))))
         ordered = sorted(table, key=lambda group: (-group[1], group[0]))
         numbered = tuple((groups[name][0], number) for name, number in ordered)
@@ -670,6 +672,14 @@ class Executor:
                 is_met = COMPARE[condition.comparison](numbers[walked.near], others) & ~np.isnan(numbers[walked.near])
             meeting[walked.near[is_met & ~np.isnan(others)]] = True
         return plan.Among(tuple(own[meeting].tolist()))
+
+
+def _of_group(query: ExactQuery, end: int) -> Measure | None:
+    """Return what is measured for a group: the fees of a club's members are those for it, not for their other clubs."""
+    group, measure = query.group, query.measure
+    if group is None or measure is None or not is_of_edges(measure) or set(group.kinds).isdisjoint(measure.kinds):
+        return measure
+    return replace(measure, target=(measure.target or NodeSet()).that(Among((end,))))
 
 
 def _text(value: JsonValue) -> str:
