@@ -660,3 +660,53 @@ def test_what_edges_have_is_told_for_each_group_as_pandas_has_it(total, group):
     truth = getattr(frame.groupby(group)["fee"], {"average": "mean"}.get(total, total))()
     result = school.ask("x", reading=f"{total} fee of -signups-> club of pupil per {group}")
     assert dict(result.table.rows) == pytest.approx(truth.to_dict())
+
+
+HALLS = [("Oak", "Holm", 40, "Ann"), ("Elm", "Holm", 20, "Ben"), ("Ash", "Vik", 90, "Ann"), ("Yew", "Vik", 5, "Ben")]
+HALLS += [("Fir", "Holm", 30, "Ben"), ("Bay", "Strand", 60, "Cid")]
+
+
+@pytest.mark.parametrize(
+    ("question", "by", "total", "end"),
+    [
+        ("Which village has the most halls?", "village", "size", "max"),
+        ("What village has the fewest halls?", "village", "size", "min"),
+        ("Which village has the highest total rent?", "village", "sum", "max"),
+        ("Which village has the lowest average rent?", "village", "mean", "min"),
+        ("Which owner has the highest total rent?", "owner", "sum", "max"),
+        ("Which owner has the highest average rent of the halls?", "owner", "mean", "max"),
+        ("Which owner has the lowest average rent?", "owner", "mean", "min"),
+    ],
+)
+def test_the_group_with_the_most_is_told_as_pandas_has_it(question, by, total, end):
+    pandas = pytest.importorskip("pandas")
+    nodes = [
+        Node(name, "hall", name, properties={"village": village, "rent": rent}) for name, village, rent, _ in HALLS
+    ]
+    nodes += [Node(name, "owner", name) for name in ("Ann", "Ben", "Cid", "Dee")]
+    halls = Retriever(Graph.from_records(nodes, [Edge(name, "owner", own) for name, _, _, own in HALLS]), "anchor")
+    frame = pandas.DataFrame(HALLS, columns=["name", "village", "rent", "owner"])
+    numbers = getattr(frame.groupby(by)["rent"], total)()
+    wanted = numbers[numbers == getattr(numbers, end)()].to_dict()
+    result = halls.ask(question)
+    assert dict(result.table.rows) == pytest.approx(wanted)
+    assert set(result.answer.split(", ")) == set(wanted)
+    members = frame[frame[by].isin(wanted)]["name"]
+    assert {hit.name for hit in result.hits if hit.complete} == set(members)
+    again = halls.ask("x", reading=result.reading.text)
+    assert (again.answer, again.table.rows) == (result.answer, result.table.rows)
+
+
+def test_who_has_none_may_be_the_least_of_sums_and_is_said():
+    nodes = [
+        Node("Oak", "hall", "Oak", properties={"rent": 40}),
+        Node("Ann", "owner", "Ann"),
+        Node("Dee", "owner", "Dee"),
+    ]
+    halls = Retriever(Graph.from_records(nodes, [Edge("Oak", "owner", "Ann")]), "anchor")
+    assert halls.ask("Which owner has the lowest total rent?").answer is None
+    told = halls.ask("x", reading="least by sum rent of hall per -owner-> owner")
+    assert "1 owner has none: Dee" in told.notes
+    for line in ("most by count hall", "most 0 by count hall per rent", "most by count hall per"):
+        with pytest.raises(BadOption, match="per"):
+            halls.ask("x", reading=line)

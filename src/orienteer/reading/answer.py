@@ -157,7 +157,7 @@ class Answerer:
         if query.form == "test" and outcome.value is False and are_kinds:
             spoken = _Spoken()
             notes = (*notes, "no edge says so, and whether it is so over several steps is not read")
-        if query.first is not None and len(outcome.rows) > query.first:
+        if query.first is not None and query.group is None and len(outcome.rows) > query.first:
             notes = (*notes, f"{query.first} of the {len(outcome.rows):,} nodes that meet it")
             outcome = replace(outcome, rows=outcome.rows[: query.first])
             spoken = self._names(outcome.rows)
@@ -244,6 +244,7 @@ class Answerer:
         if query.group is None or query.group.property is not None or not outcome.table or best is not None:
             return
         target = query.group.target
+        outcome = outcome if query.first is None else executor.run(replace(query, first=None))
         every = outcome.rows if target is None else Executor(self._graph).run(ExactQuery("list", target)).rows
         if len(lacking := np.setdiff1d(every, outcome.ends)):
             names = ", ".join(self._graph.arrays.names[row] for row in lacking[:_EXAMPLES].tolist())
@@ -257,6 +258,8 @@ class Answerer:
         if outcome.table:
             told = "; ".join(f"{_text(group)}: {_number(number)}" for group, number in outcome.table[:_MOST_GROUPS])
             more = len(outcome.table) - _MOST_GROUPS
+            if query.first is not None and more <= 0:
+                return _Spoken(", ".join(_text(group) for group, _ in outcome.table), told, "text")
             return _Spoken(f"{told}; and {more} more" if more > 0 else told, None, "text")
         if query.form == "value":
             return self._values(query, rows, executor)

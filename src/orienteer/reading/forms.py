@@ -240,6 +240,32 @@ def owners(context: Context, place: int, numeric: PropertyFacts) -> Phrases:
     yield Parse(place, NodeSet(numeric.types), 0.05)
 
 
+@part
+def by_value(context: Context, place: int, facts: PropertyFacts, members: NodeSet) -> Iterator[Parse[Measure]]:
+    """Read nothing: a property as groups of the nodes that have it, where no kind is called so."""
+    is_kind = facts.name.casefold() in map(str.casefold, context.lexicon.graph.schema.node_types)
+    if not is_kind and not facts.types.isdisjoint(context.relations.types_of(members)):
+        yield Parse(place, Measure(property=facts.name), 0.0)
+
+
+@part
+def by_kind(context: Context, place: int, head: NodeSet, members: NodeSet) -> Iterator[Parse[Measure]]:
+    """Read nothing: the nodes of a kind as groups of those that one edge joins to each."""
+    for relation in context.relations.direct(members, "", head) if not head.conditions else ():
+        yield Parse(place, relation.measure, relation.cost)
+
+
+def _leading(
+    members: NodeSet, group: Measure, highest: bool, total: _Total | None = None, facts: PropertyFacts | None = None
+) -> ExactQuery | None:
+    """Return the groups of which a number is highest, or lowest; of sums whoever has none of them would be that."""
+    measure = Measure(property=facts.name) if facts is not None else None
+    is_lacking = total == "sum" and group.target is not None and not highest
+    if members.best is not None or measure == group or is_lacking:
+        return None
+    return ExactQuery(total or "count", members, measure, group=group, first=1, descending=highest)
+
+
 rules(
     "groups",
     Rule("how many plants are there per family", "counting counted=some ['are there'] 'per' group(counted)", _each),
@@ -260,6 +286,22 @@ rules(
         "the average wage per role",
         "['what is'] total -<of the> numeric nodes=owners ['are there'] 'per' group measured=measure_of(numeric)",
         _total_of_each,
+    ),
+    Rule(
+        "which village has the most halls",
+        "'listing'* facts 'has' - highest members=some group=by_value over",
+        lambda members, group, highest: _leading(members, group, highest),
+    ),
+    Rule(
+        "which village has the highest average rent",
+        "'listing'* of=facts 'has' - highest total -<of the> facts=numeric members=owners(facts) group=by_value(of)"
+        " over",
+        _leading,
+    ),
+    Rule(
+        "which owner has the highest total ship mass",
+        "'listing'* head 'has' - highest total -<of the> facts=numeric members=owners(facts) group=by_kind over",
+        _leading,
     ),
 )
 

@@ -203,7 +203,7 @@ class _ReadingLine:
 
     def query(self) -> ExactQuery:
         """Return the whole line."""
-        query = self._query()
+        query = self._leading() or self._query()
         if self._tokens.peek().kind != "end":
             self._tokens.fail("write `and` between conditions, and nothing behind the last")
         return query
@@ -227,6 +227,19 @@ class _ReadingLine:
             if self._tokens.takes(total):
                 return self._total(total)
         return self._value() or ExactQuery("list", self._nodes())
+
+    def _leading(self) -> ExactQuery | None:
+        """Return the query of `most 3 by count hall per village`; None, with nothing taken, for any other."""
+        start, descending = self._tokens.place, self._tokens.takes("most")
+        if descending or self._tokens.takes("least"):
+            first = int(self._tokens.take().text) if self._tokens.peek().text.isdecimal() else 1
+            if self._tokens.takes("by") and self._tokens.peek().text.casefold() in ("count", *TOTALS):
+                query = self._query()
+                if query.group is None or first < 1:
+                    self._tokens.fail("write `per` and what the groups are told by: most by count KIND per FIELD")
+                return replace(query, descending=descending, first=first)
+        self._tokens.place = start
+        return None
 
     def _path(self) -> ExactQuery:
         """Return the query of `path from "X" to "Y"`."""

@@ -191,7 +191,8 @@ class ExactQuery:
     """With `count`, `average`, `median` and `sum`: what they are told for each of: a property's values, or the nodes of
     a set that edges lead to."""
     first: int | None = None
-    """With `list`: how many of the nodes are asked for, whichever they are."""
+    """With `list`: how many of the nodes are asked for, whichever they are. With `group`: how many of the groups, those
+    with the most, or by `descending` the least, and those level with the last of them."""
 
     @property
     def claimed(self) -> tuple[Condition, ...]:
@@ -436,26 +437,31 @@ class Executor:
         having = (self._sets.rows(plan.Has(one.property)) for one in nodes.conditions if isinstance(one, Valued))
         return named is not None and not all(np.isin(named.rows, rows).any() for rows in having)
 
-    def _grouped(self, query: ExactQuery, rows: Numbers) -> QueryOutcome:
-        """Return a number for each group: of its distinct nodes, or the average or sum of what they have."""
-        assert query.group is not None
-        groups: dict[str, tuple[JsonValue, int, list[int]]] = {}  # value, node or -1, members
-        if query.group.property is not None:
-            values = self._graph.arrays.properties.values(query.group.property, rows.astype(np.int32))
+    def _groups(self, group: Measure, rows: Numbers) -> dict[str, tuple[JsonValue, int, list[int]]]:
+        """Return groups of rows by their names: the value or the node that each has, the node or -1, the members."""
+        groups: dict[str, tuple[JsonValue, int, list[int]]] = {}
+        if group.property is not None:
+            values = self._graph.arrays.properties.values(group.property, rows.astype(np.int32))
             for row, value in zip(rows.tolist(), values, strict=True):
                 for item in value if isinstance(value, list) else [value]:
                     if item is not None:
                         groups.setdefault(str(item), (item, -1, []))[2].append(row)
-        elif query.group.target is None:
+        elif group.target is None:
             groups = {(name := self._called(row)): (name, row, [row]) for row in rows.tolist()}
         else:
             pairs = {
                 pair
-                for walked in self._around(rows.astype(np.int64), _hop(query.group), query.group.target)
+                for walked in self._around(rows.astype(np.int64), _hop(group), group.target)
                 for pair in zip(walked.far.tolist(), rows[walked.near].tolist(), strict=True)
             }
             for far, row in sorted(pairs):
                 groups.setdefault(name := self._called(far), (name, far, []))[2].append(row)
+        return groups
+
+    def _grouped(self, query: ExactQuery, rows: Numbers) -> QueryOutcome:
+        """Return a number for each group: of its distinct nodes, or the average or sum of what they have."""
+        assert query.group is not None
+        groups = self._groups(query.group, rows)
         table, told = [], set[int]()
         for name, (_, end, own) in groups.items():
             if (measure := _of_group(query, end)) is None:
@@ -467,10 +473,16 @@ class Executor:
             numbers = numbers[~np.isnan(numbers)]
             if len(numbers) and not (measure.are_edges and not numbers.any()):
                 table.append((name, float(_TOTALS[query.form](numbers))))
-        ordered = sorted(table, key=lambda group: (-group[1], group[0]))
+        ordered = sorted(table, key=lambda group: (-group[1] if query.descending else group[1], group[0]))
+        missing = len(rows) - len(told)
+        if query.first is not None:
+            ordered = [
+                one for at, one in enumerate(ordered) if at < query.first or one[1] == ordered[query.first - 1][1]
+            ]
+            rows = np.unique([row for name, _ in ordered for row in groups[name][2]])
         numbered = tuple((groups[name][0], number) for name, number in ordered)
         ends = tuple(groups[name][1] for name, _ in ordered)
-        return QueryOutcome(rows.astype(np.int32), None, len(rows) - len(told), numbered, ends)
+        return QueryOutcome(rows.astype(np.int32), None, missing, numbered, ends)
 
     def _called(self, row: int) -> str:
         """Return a node's name, with its id where others of its type are called so."""

@@ -73,8 +73,10 @@ class QueryWording:
         """Return a query as one line, which `line.parse` reads back."""
         nodes = self._nodes(query.nodes)
         if query.group is not None:
-            whole = self.line(replace(query, group=None))
-            group = query.group
+            whole, group = self.line(replace(query, group=None, first=None)), query.group
+            if query.first is not None:
+                first = f" {query.first}" if query.first > 1 else ""
+                whole = f"{'most' if query.descending else 'least'}{first} by {whole}"
             told = (
                 self._way(group)
                 if group.target is not None
