@@ -710,3 +710,33 @@ def test_who_has_none_may_be_the_least_of_sums_and_is_said():
     for line in ("most by count hall", "most 0 by count hall per rent", "most by count hall per"):
         with pytest.raises(BadOption, match="per"):
             halls.ask("x", reading=line)
+
+
+ORDERS = [("a", "2024-02-29", 5), ("b", "2024-02-01T10:00:00Z", 7), ("c", "2024-12-31", 1), ("d", "2025-01-01", 2)]
+ORDERS += [("e", "2025-01-31", 9), ("f", "2025-02-01", 4)]
+
+
+@pytest.mark.parametrize(("period", "length"), [("year", 4), ("month", 7), ("day", 10)])
+@pytest.mark.parametrize(("asked", "total"), [("number of orders", "size"), ("total price of the orders", "sum")])
+def test_a_period_groups_what_has_dates_as_pandas_has_it(period, length, asked, total):
+    pandas = pytest.importorskip("pandas")
+    nodes = [Node(name, "order", name, properties={"placed": placed, "price": price}) for name, placed, price in ORDERS]
+    nodes.append(Node("g", "order", "g", properties={"placed": "not known", "price": 100}))
+    orders = Retriever(Graph.from_records(nodes, []), "anchor")
+    frame = pandas.DataFrame(ORDERS, columns=["name", "placed", "price"])
+    frame["period"] = frame["placed"].str[:length]
+    truth = getattr(frame.groupby("period")["price"], total)()
+    result = orders.ask(f"{asked} per {period}")
+    assert result.table.rows == tuple((name, pytest.approx(number)) for name, number in truth.items())
+    assert any("1 node is in no group" in note for note in result.notes)
+    for (name, _), line in zip(result.table.rows, result.table.readings, strict=True):
+        members = {hit.id for hit in orders.ask("x", reading=line).hits if hit.complete}
+        assert members == set(frame[frame["period"] == name]["name"])
+    most = orders.ask(f"Which {period} had the {'most orders' if total == 'size' else 'highest total price'}?")
+    assert dict(most.table.rows) == truth[truth == truth.max()].to_dict()
+    assert orders.ask("x", reading=most.reading.text).table.rows == most.table.rows
+
+
+def test_people_are_not_grouped_by_the_only_date_that_they_have():
+    people = [Node(name, "person", name, properties={"born": "1990-02-01"}) for name in ("Ann Oak", "Ben Elm")]
+    assert Retriever(Graph.from_records(people, []), "anchor").ask("How many people per year?").answer is None

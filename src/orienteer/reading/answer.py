@@ -25,6 +25,7 @@ from orienteer.reading.query import (
     Among,
     Between,
     Condition,
+    Either,
     ExactQuery,
     Executor,
     Joined,
@@ -35,6 +36,7 @@ from orienteer.reading.query import (
     edges_of,
     is_of_edges,
     joined_of,
+    span_of,
 )
 from orienteer.reading.readers import queries_of, read_by
 from orienteer.reading.relations import is_of_kinds
@@ -181,7 +183,7 @@ class Answerer:
     def _table(self, query: ExactQuery, outcome: QueryOutcome) -> ResultTable:
         """Return all groups as data, the first with the lines of their nodes."""
         assert query.group is not None
-        by = query.group.property or "name"
+        by = query.group.period or query.group.property or "name"
         if query.group.target is not None:
             types = self._graph.arrays.types.nodes
             by = "|".join(self._graph.schema.label(types[one]) for one in sorted(query.group.target.types)) or "node"
@@ -494,9 +496,12 @@ def _told(node: Witness) -> list[Leg]:
     return [leg for leg in node.legs if not isinstance(leg.nodes, plan.Among)]
 
 
-def _of_value(group: Measure, value: JsonValue) -> Valued:
+def _of_value(group: Measure, value: JsonValue) -> Condition:
     """Return the condition of the nodes with a value that a group is of."""
     assert group.property is not None
+    if group.period:
+        begin, end = span_of(str(value))
+        return Either(((Valued(group.property, ">=", begin), Valued(group.property, "<", end)),))
     if isinstance(value, int | float) and not isinstance(value, bool):
         return Valued(group.property, "=", float(value))
     return Valued(group.property, "=", value_text(value))

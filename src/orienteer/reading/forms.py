@@ -11,7 +11,7 @@ from orienteer.reading.comparisons import adjective, compared_by, properties_of,
 from orienteer.reading.edges import EVENTS_COUNTED, EVENTS_PER, complain_of_many
 from orienteer.reading.nouns import heads_at
 from orienteer.reading.properties import properties_named
-from orienteer.reading.query import Best, ExactQuery, Executor, Joined, Measure, NodeSet, Valued, joined_of
+from orienteer.reading.query import PERIODS, Best, ExactQuery, Executor, Joined, Measure, NodeSet, Valued, joined_of
 from orienteer.reading.relations import Voice, turned
 from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, part_of_words, rules
 from orienteer.reading.units import LIGHT_FIT, KindVerb, PropertyFacts
@@ -210,6 +210,27 @@ def group(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[tuple[
         complain_of_many(context, nodes, head.value, head.last)
     for own, last, cost in properties_named(context, place, nodes):
         yield Parse(last, (Measure(property=own.name), own.types), cost + 0.05)
+    for parse in period(context, place):
+        for by in by_period(context, parse.last, parse.value, nodes):
+            yield Parse(parse.last, (by.value, nodes.types), by.cost)
+
+
+@part
+def period(context: Context, place: int) -> Iterator[Parse[str]]:
+    """Read `month`."""
+    told = [name for name in PERIODS if context.at(place) in (name, f"{name}s")]
+    return (Parse(place + 1, name, 0.0) for name in told)
+
+
+@part
+def by_period(context: Context, place: int, period: str, members: NodeSet) -> Iterator[Parse[Measure]]:
+    """Read nothing: the years, months or days of the only property that tells when nodes were; of people it is what?"""
+    are_people = not context.relations.types_of(members).isdisjoint(context.lexicon.people)
+    dated = [] if are_people else _dated(context, members)
+    if len(dated) == 1 and (dated[0].kind == "date" or period == "year"):
+        yield Parse(place, Measure(property=dated[0].name, period=period), 0.2)
+    elif len(dated) > 1:
+        context.complain(place, f"which {period}: name one of {', '.join(one.name for one in dated)}")
 
 
 def _each(counted: NodeSet, group: tuple[Measure, frozenset[int]]) -> ExactQuery | None:
@@ -289,18 +310,29 @@ rules(
     ),
     Rule(
         "which village has the most halls",
-        "'listing'* facts 'has' - highest members=some group=by_value over",
+        "'listing'* facts 'has or had' - highest members=some group=by_value over",
+        lambda members, group, highest: _leading(members, group, highest),
+    ),
+    Rule(
+        "which month has the most orders",
+        "'listing'* period 'has or had' - highest members=some group=by_period over",
         lambda members, group, highest: _leading(members, group, highest),
     ),
     Rule(
         "which village has the highest average rent",
-        "'listing'* of=facts 'has' - highest total -<of the> facts=numeric members=owners(facts) group=by_value(of)"
-        " over",
+        "'listing'* of=facts 'has or had' - highest total -<of the> facts=numeric members=owners(facts)"
+        " group=by_value(of) over",
         _leading,
     ),
     Rule(
         "which owner has the highest total ship mass",
-        "'listing'* head 'has' - highest total -<of the> facts=numeric members=owners(facts) group=by_kind over",
+        "'listing'* head 'has or had' - highest total -<of the> facts=numeric members=owners(facts) group=by_kind over",
+        _leading,
+    ),
+    Rule(
+        "which month had the highest total rent",
+        "'listing'* period 'has or had' - highest total -<of the> facts=numeric members=owners(facts) group=by_period"
+        " over",
         _leading,
     ),
 )

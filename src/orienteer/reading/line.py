@@ -16,6 +16,7 @@ from orienteer.query.store import Store
 from orienteer.reading.query import (
     MOST_ENDS,
     NAME,
+    PERIODS,
     TEXT,
     Among,
     Best,
@@ -35,6 +36,7 @@ from orienteer.reading.query import (
     is_of_texts,
     linking_kinds,
     negated,
+    span_of,
 )
 from orienteer.reading.wording import CLAIMS, QueryWording, in_line
 from orienteer.text.sentences import one_line
@@ -287,10 +289,11 @@ class _ReadingLine:
             return replace(query, group=_measure_of(self._one_step(query.nodes.types)))
         if self._tokens.takes("itself"):
             return replace(query, group=Measure())
+        period = next((one for one in PERIODS if self._tokens.takes(one, "of")), "")
         name = self._property_here()
         if name is None:
-            self._tokens.fail("a property, an edge or `itself` stands behind `per`")
-        return replace(query, group=Measure(property=name))
+            self._tokens.fail("a property, an edge or `itself` stands behind `per`; of a date also `month of FIELD`")
+        return replace(query, group=Measure(property=name, period=period))
 
     def _value(self) -> ExactQuery | None:
         """Return the query of `height of "X"`; None, with nothing taken, where no property stands here."""
@@ -514,8 +517,7 @@ class _ReadingLine:
         is_dated = wording.is_edge_dated if is_of_edges else wording.is_dated
         if match is None or sign in ("<", ">=") or not is_dated(name):
             return Valued(name, sign, begin)
-        year, month = int(match[1]), int(match[2] or 12)
-        end = number_of(f"{year}-{month + 1:02}" if month < 12 else year + 1)
+        _, end = span_of(match[0])
         first, last = Valued(name, ">=", begin), Valued(name, "<", end)
         if sign in (">", "<="):
             return replace(first, value=end) if sign == ">" else last

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import date, timedelta
 from itertools import product
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -140,6 +141,12 @@ class Measure:
     """What the edges' own properties are to meet."""
     are_edges: bool = False
     """The edges are counted, and not the nodes that they lead to."""
+    period: str = ""
+    """Of a group by a property with dates: `year`, `month` or `day`, of which each is a group."""
+
+
+PERIODS = {"year": 4, "month": 7, "day": 10}
+"""How many characters of a date tell the year, the month and the day that it is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,7 +451,7 @@ class Executor:
             values = self._graph.arrays.properties.values(group.property, rows.astype(np.int32))
             for row, value in zip(rows.tolist(), values, strict=True):
                 for item in value if isinstance(value, list) else [value]:
-                    if item is not None:
+                    if (item := _in_period(item, group.period)) is not None:
                         groups.setdefault(str(item), (item, -1, []))[2].append(row)
         elif group.target is None:
             groups = {(name := self._called(row)): (name, row, [row]) for row in rows.tolist()}
@@ -475,6 +482,8 @@ class Executor:
                 table.append((name, float(_TOTALS[query.form](numbers))))
         ordered = sorted(table, key=lambda group: (-group[1] if query.descending else group[1], group[0]))
         missing = len(rows) - len(told)
+        if query.group.period and query.first is None:
+            ordered.sort()
         if query.first is not None:
             ordered = [
                 one for at, one in enumerate(ordered) if at < query.first or one[1] == ordered[query.first - 1][1]
@@ -684,6 +693,24 @@ class Executor:
                 is_met = COMPARE[condition.comparison](numbers[walked.near], others) & ~np.isnan(numbers[walked.near])
             meeting[walked.near[is_met & ~np.isnan(others)]] = True
         return plan.Among(tuple(own[meeting].tolist()))
+
+
+def _in_period(value: JsonValue, period: str) -> JsonValue:
+    """Return the year, month or day of a date, or a value as it is; None for what tells no such."""
+    if not period or value is None:
+        return value
+    text = str(value)[: PERIODS[period]]
+    is_told = len(text) == PERIODS[period] and text[:4].isdecimal() and not np.isnan(number_of(value))
+    return text if is_told else None
+
+
+def span_of(period: str) -> tuple[float, float]:
+    """Return when a year, a month or a day begins, and when the next does: of `2024`, `2024-02`, `2024-02-29`."""
+    begin = number_of(period)
+    if len(period) == PERIODS["day"]:
+        return begin, number_of((date.fromisoformat(period) + timedelta(1)).isoformat())
+    year, month = int(period[:4]), int(period[5:] or 12)
+    return begin, number_of(f"{year}-{month + 1:02}" if month < 12 else year + 1)
 
 
 def _of_group(query: ExactQuery, end: int) -> Measure | None:

@@ -77,14 +77,7 @@ class QueryWording:
             if query.first is not None:
                 first = f" {query.first}" if query.first > 1 else ""
                 whole = f"{'most' if query.descending else 'least'}{first} by {whole}"
-            told = (
-                self._way(group)
-                if group.target is not None
-                else in_line(group.property)
-                if group.property
-                else "itself"
-            )
-            return f"{whole} per {told}"
+            return f"{whole} per {self._group(group)}"
         if query.first is not None:
             return f"list {query.first} of {nodes}"
         if query.form in _WORDS:
@@ -128,6 +121,16 @@ class QueryWording:
         if is_of_edges(measure):
             return f"{in_line(str(measure.property))} of {self._way(measure)}"
         return f"number of {'edges ' if measure.are_edges else ''}{self._way(measure)}"
+
+    def _group(self, group: Measure) -> str:
+        """Return what a number is told for each of: `-brewed_by-> brewery`, `month of placed`."""
+        if group.target is not None:
+            return self._way(group)
+        return (
+            f"{group.period} of {in_line(group.property or '')}"
+            if group.period
+            else in_line(group.property or "itself")
+        )
 
     def _way(self, edges: Joined | Measure) -> str:
         """Return edges with what they lead to: `-member_of [since >= 1930]-> club`."""
