@@ -94,6 +94,11 @@ def test_lines_of_orders_share_their_names_and_are_counted_together():
     assert shop.ask("How many orders have a kettle?").answer == "1"
     for question in ("How many cups were ordered?", "How many cups do orders have?"):
         assert shop.ask(question).answer in (None, "6"), question
+    assert shop.ask("How many items are there?").answer == "5"
+    for question in ("How many different items are there?", "Which item is in the most orders?"):
+        refused = shop.ask(question)
+        assert refused.answer is None, question
+        assert "same name" in refused.refusal.text
 
 
 def test_a_number_of_two_people_of_one_name_is_told_of_each():

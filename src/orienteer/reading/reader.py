@@ -52,7 +52,6 @@ from orienteer.reading.units import LIGHT_FIT, SURE_NAME, SYNONYM, NameUnit, Uni
 from orienteer.reading.vocabulary import ENGLISH, WORDS, QuestionWords, SchemaWords
 from orienteer.reading.wording import QueryWording
 from orienteer.records import Reading, Refusal, Sense
-from orienteer.remembered import cached_method
 
 _SPELLED_OUT = tuple(
     (re.compile(pattern), words)
@@ -90,7 +89,6 @@ _PLAIN = re.compile(r"\b(direct|(?:(?<=\bno )|(?<=\bany ))(?:recorded|registered
 _MOST_WORDS = 60  # more are not read: rules call one another for every word, and nobody asks one thing at such length
 _MOST_CHARACTERS = 2_000
 _TOO_LONG = f"too long to be read exactly: {_MOST_WORDS} words are read"
-_NAMES_TRIED = 200  # of a type, to see whether its names tell one node from another
 _MAJORITIES = (["of", "the"], ["of", "these"], ["of", "their"], ["of", "its"])
 """Words behind `most` where it is more than half, and no superlative."""
 _NUMBERS = ("count", "average", "sum", "compare")
@@ -342,19 +340,10 @@ class RulesReader:
         are_namesakes = (
             len(parts) == 1 < len(unit.rows) and len({arrays.names[row].casefold() for row in unit.rows}) == 1
         )
-        if is_sum and are_namesakes and not self._tells_kinds(*by_type):
+        if is_sum and are_namesakes and not self._relations.shares_names(*by_type):
             label, ids = next(iter(parts)), {row: arrays.ids[row] for row in unit.rows}
             return {key if ":" in key else f"{label} {key}": [row] for row, key in ids.items()}
         return parts
-
-    @cached_method(256)
-    def _tells_kinds(self, kind: int) -> bool:
-        """Return whether most names of a type are of several of its nodes, as those of the lines of orders."""
-        arrays = self.lexicon.graph.arrays
-        rows = np.flatnonzero(arrays.node_types == kind)
-        tried = rows[:: max(1, len(rows) // _NAMES_TRIED)]
-        called = (arrays.node_types[arrays.candidates(arrays.names[row])] == kind for row in tried.tolist())
-        return sum(int(own.sum()) > 1 for own in called) > len(tried) / 2
 
     def _by_parts(
         self, read: _Understood, reading: QuestionWords, units: Units, ordinals: list[str], name: _Ambiguity

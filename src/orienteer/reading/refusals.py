@@ -311,6 +311,8 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     facts = context.lexicon.properties.get(total or "")  # none of a property of edges
     if facts is not None and not facts.is_measured:
         return f"{total} holds no numbers"
+    if (kind := _unnamed_kind(context, relations, query)) is not None:
+        return f"several nodes of {kind} have the same name, and are not taken for one"
     if (name := _counted_name(context, query)) is not None:
         return f"{name} is a name: ask what of it is counted"
     if (said := _untold_total(context, query)) is not None:
@@ -322,6 +324,15 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     return next(
         (why for nodes in sets_within(query) if (why := _doubt_of(context, relations, nodes)) is not None), None
     )
+
+
+def _unnamed_kind(context: Context, relations: SchemaRelations, query: ExactQuery) -> str | None:
+    """Return a kind of which names are asked, ranked by a number of edges or as different ones, that nodes share."""
+    best, graph = query.nodes.best, context.lexicon.graph
+    is_ranked = best is not None and best.measure.property is None
+    is_of_names = is_ranked or (query.form == "count" and not WORDS["different"].isdisjoint(context.words))
+    shared = filter(relations.shares_names, query.nodes.types if is_of_names else ())
+    return next((graph.schema.label(graph.arrays.types.nodes[kind]) for kind in shared), None)
 
 
 def _counted_name(context: Context, query: ExactQuery) -> str | None:

@@ -24,6 +24,7 @@ from orienteer.text.tokenizer import singulars
 SAME_WORD = 0.65
 """A fit above is of the word itself; below are synonyms, and words that only begin alike."""
 _LONGEST_ENDING = 5  # letters of the ending of a noun for a doer: `direct-ors`
+_NAMES_TRIED = 200  # of a type, to see whether its names tell one node from another
 _MOST_KINDS = 1_024  # of edges, of which is remembered what their labels say, and how they join nodes
 
 
@@ -549,6 +550,15 @@ class SchemaRelations:
             return True
         ways = self._ways(frozenset([source]), frozenset([target]))
         return any(all(self._is_up(steps) is not None for steps in way) for way in ways)
+
+    @cached_method(_MOST_KINDS)
+    def shares_names(self, kind: int) -> bool:
+        """Return whether most names of a type are of several of its nodes, as those of the lines of orders."""
+        arrays = self._lexicon.graph.arrays
+        rows = np.flatnonzero(arrays.node_types == kind)
+        tried = rows[:: max(1, len(rows) // _NAMES_TRIED)]
+        called = (arrays.node_types[arrays.candidates(arrays.names[row])] == kind for row in tried.tolist())
+        return sum(int(own.sum()) > 1 for own in called) > len(tried) / 2
 
     @cached_method(_MOST_KINDS)
     def is_nameless(self, kind: int) -> bool:
