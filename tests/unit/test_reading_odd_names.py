@@ -107,3 +107,13 @@ def test_a_number_of_two_people_of_one_name_is_told_of_each():
     edges = [Edge("f0", "director", "p0"), Edge("f1", "director", "p0"), Edge("f2", "director", "p1")]
     answer = Retriever(Graph.from_records([*people, *films], edges)).ask("How many films have the director John Oak?")
     assert answer.answer.split("; ") == ["2 by the person p0", "1 by the person p1"]
+
+
+@pytest.mark.parametrize("kind", ["item", "thing", "node", "one", "object"])
+@pytest.mark.parametrize("label", ["has", "{}s"])
+def test_a_kind_that_is_called_by_a_wide_word_is_meant_by_it_also_where_an_edge_is_called_so(kind, label):
+    nodes = [Node(f"A{at}", "order", f"A{at}") for at in range(3)] + [
+        Node(f"i{at}", kind, f"Cup {at}") for at in range(5)
+    ]
+    graph = Graph.from_records(nodes, [Edge("A1", label.format(kind), f"i{at}") for at in range(2)])
+    assert Retriever(graph, "anchor").ask(f"How many {kind}s are there?").answer == "5"

@@ -301,8 +301,6 @@ class Lexicon:
         """Yield the words from a place on that name node types: by label, else by another word of the same group."""
         by_span: dict[int, dict[int, float]] = {}
         free = [True] * len(reading.words)
-        if reading.words[place].text in WORDS["of any kind"]:
-            yield TypeUnit(place + 1, frozenset(), 0.05)
         for number, labels in enumerate(self.vocabulary.node_labels):
             for label in labels:
                 likeness, last = type_likeness(reading, place, free, label, self.vocabulary)
@@ -310,6 +308,9 @@ class Lexicon:
                 if likeness > 0 and not said.isdisjoint(singulars(label.words[-1])):
                     types = by_span.setdefault(last, {})
                     types[number] = max(likeness, types.get(number, 0.0))
+        own = singulars(reading.words[place].text)
+        if reading.words[place].text in WORDS["of any kind"] and all(map(own.isdisjoint, self._type_words)):
+            yield TypeUnit(place + 1, frozenset(), 0.05)
         for last, types in by_span.items():
             best = max(types.values())
             likeliest = frozenset(number for number, likeness in types.items() if likeness == best)
