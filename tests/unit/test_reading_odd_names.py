@@ -117,3 +117,16 @@ def test_a_kind_that_is_called_by_a_wide_word_is_meant_by_it_also_where_an_edge_
     ]
     graph = Graph.from_records(nodes, [Edge("A1", label.format(kind), f"i{at}") for at in range(2)])
     assert Retriever(graph, "anchor").ask(f"How many {kind}s are there?").answer == "5"
+
+
+@pytest.mark.parametrize("label", ["players", "player", "plays", "has_players", "in"])
+def test_a_kind_is_asked_for_where_the_edges_to_it_are_called_as_several_of_it(label):
+    nodes = [Node(f"t{at}", "team", f"Team {at}") for at in range(3)]
+    nodes += [Node(name, "player", name) for name in ("Ann", "Ben", "Cid", "Dee")]
+    edges = [Edge("t1", label, "Ann"), Edge("t2", label, "Ben"), Edge("t2", label, "Cid")]
+    ask = Retriever(Graph.from_records(nodes, edges), "anchor").ask
+    assert ask("How many players are there?").answer == "4"
+    assert ask("players of Team 2").answer == "Ben, Cid"
+    assert ask("Which team has the most players?").answer == "Team 2"
+    assert ask("Which players have no team?").answer == "Dee"
+    assert ask("How many players does each team have?").answer == "Team 2: 2; Team 1: 1"

@@ -308,9 +308,10 @@ class Lexicon:
                 if likeness > 0 and not said.isdisjoint(singulars(label.words[-1])):
                     types = by_span.setdefault(last, {})
                     types[number] = max(likeness, types.get(number, 0.0))
-        own = singulars(reading.words[place].text)
-        if reading.words[place].text in WORDS["of any kind"] and all(map(own.isdisjoint, self._type_words)):
-            yield TypeUnit(place + 1, frozenset(), 0.05)
+        if reading.words[place].text in WORDS["of any kind"]:
+            own = singulars(reading.words[place].text)
+            called = self.vocabulary.kinds_called(lambda label: own.issuperset(label.words))
+            yield TypeUnit(place + 1, called, 0.05)
         for last, types in by_span.items():
             best = max(types.values())
             likeliest = frozenset(number for number, likeness in types.items() if likeness == best)
