@@ -15,7 +15,7 @@ from orienteer.graph.store import Graph
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.line import EXTENTS, SIGNS, TOLD, TOTALS, tried
 from orienteer.reading.quantities import Quantity, converted
-from orienteer.reading.query import MOST_ENDS, NAME, TEXT, Valued
+from orienteer.reading.query import MOST_ENDS, NAME, PERIODS, TEXT, Valued
 from orienteer.reading.units import LIGHT_FIT, PropertyFacts, Units
 from orienteer.reading.vocabulary import ENGLISH, QuestionWords
 from orienteer.reading.wording import CLAIMS, QueryWording, in_line, in_quotes
@@ -183,7 +183,7 @@ _FORMS: Mapping[str, str] = {
     " | {measured} {sign} {told} | {worded} contains {word} | ({all<} or {all< or})",
     "condition": "[not ]{some}",
     "all": "{condition and}",
-    "group": "{field} | {step} | itself",
+    "group": "{field} | {period} of {field} | {step} | itself",
     "best": "{end}[ {first}] by {measure} of  | {end} place {rank} by {measure} of ",
     "nodes": "[{best}]{label}[ {name or}][ that {all}] | {name or}[ that {all}]",
 }
@@ -195,6 +195,7 @@ several names.
 _WHOLE = (
     "[list [{first} of ]]{nodes} | whether any {nodes} | count {nodes}[ per {group}] | {field} of {nodes}"
     " | {own}{part>} of {nodes} | {total} {measure} of {nodes}[ per {group}]"
+    " | {end}[ {first}] by count {nodes} per {group} | {end}[ {first}] by {total} {measure} of {nodes} per {group}"
     " | whether {measure} of {nodes} is {more} than of {nodes}"
     " | {claim} {nodes} meets {all} | path from {name or} to {named or}"
 )
@@ -246,7 +247,14 @@ class _Grammar:
         self._add_words("rank", map(str, sorted(whole | ordinals)))
         self._add_words("count", map(str, sorted(whole.union(_FEW))))
         self._add_words("word", (f'"{surface}"' for surface in self._surfaces if '"' not in surface))
-        fixed = {"sign": SIGNS, "extent": EXTENTS, "mean": TOLD, "total": TOTALS, "claim": CLAIMS.values()}
+        fixed = {
+            "sign": SIGNS,
+            "extent": EXTENTS,
+            "period": PERIODS,
+            "mean": TOLD,
+            "total": TOTALS,
+            "claim": CLAIMS.values(),
+        }
         for name, words in {**fixed, "end": ("most", "least"), "more": ("more", "less")}.items():
             self._add_words(name, words)
 
