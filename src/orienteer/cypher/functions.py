@@ -21,7 +21,7 @@ from orienteer.cypher.kinds import (
 )
 from orienteer.cypher.syntax import CallClause, PatternComprehension, Reduction, Subquery
 from orienteer.errors import BadQuery, nearest
-from orienteer.query.expressions import Binary, Expression, FunctionCall, Item, ListOf, Literal_, parts
+from orienteer.query.expressions import Binary, Expression, FunctionCall, Item, ListOf, Literal_, MapOf, Slice, parts
 from orienteer.query.temporal import FUNCTIONS as TEMPORAL_FUNCTIONS, MOMENTS
 from orienteer.query.values import FUNCTIONS as VALUE_FUNCTIONS
 
@@ -75,21 +75,34 @@ def resolve(word: str) -> str:
 
 def check_portable(statement: object) -> None:
     """Raise `BadQuery` for parts of a statement that only the engine over the arrays answers."""
-    for call in parts(statement, FunctionCall):
-        if call.name in _INSTEAD:
-            raise BadQuery(f"{SPELLED.get(call.name, call.name)}() is not supported: use {_INSTEAD[call.name]}")
-        if call.name in TEMPORAL_FUNCTIONS and call.name != "date":
-            raise BadQuery(f"{call.name}() is not supported: use date('2001-12-31'), or compare the texts")
-    if any(True for _ in parts(statement, CallClause)):
-        raise BadQuery("CALL { } is not supported: use EXISTS { }, COUNT { }, or OPTIONAL MATCH and collect()")
-    if any(True for _ in parts(statement, Reduction)):
-        raise BadQuery(f"reduce() is not supported: use {_INSTEAD['reduce']}")
-    for subquery in parts(statement, Subquery):
-        if subquery.clauses:
-            raise BadQuery(f"{subquery.kind} {{ }} may hold one MATCH with a WHERE only")
-    for comprehension in parts(statement, PatternComprehension):
-        if comprehension.path.variable is not None:
-            raise BadQuery("a name of the path in [(a)-[..]->(b) | b.name] is not supported: leave it out")
+    for part in parts(statement, object):
+        if fault := _unportable(part):
+            raise BadQuery(fault)
+
+
+def _unportable(part: object) -> str | None:
+    match part:
+        case FunctionCall(name) if name in _INSTEAD:
+            return f"{SPELLED.get(name, name)}() is not supported: use {_INSTEAD[name]}"
+        case FunctionCall(name) if name in TEMPORAL_FUNCTIONS and name != "date":
+            return f"{name}() is not supported: use date('2001-12-31'), or compare the texts"
+        case CallClause():
+            return "CALL { } is not supported: use EXISTS { }, COUNT { }, or OPTIONAL MATCH and collect()"
+        case Reduction():
+            return f"reduce() is not supported: use {_INSTEAD['reduce']}"
+        case Subquery(kind, clauses=(_, *_)):
+            return f"{kind} {{ }} may hold one MATCH with a WHERE only"
+        case PatternComprehension(path) if path.shortest or path.variable is not None:
+            return "[p = (a)-[..]->(b) | p] is not supported: MATCH the path, and collect() what is wanted"
+        case Slice(begin=begin, end=end) if not (_is_place(begin) and _is_place(end)):
+            return "the bounds of a slice must be whole numbers of 0 or more, as in list[0..3]"
+        case MapOf(items) if odd := [key for key, _ in items if not key.isprintable()]:
+            return f"{odd[0]!r} cannot be a key of a map: begin it with a letter"
+    return None
+
+
+def _is_place(bound: Expression | None) -> bool:
+    return bound is None or (isinstance(bound, Literal_) and type(bound.value) is int and bound.value >= 0)
 
 
 class _Signature(NamedTuple):

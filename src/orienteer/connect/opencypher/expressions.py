@@ -5,339 +5,203 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce, singledispatchmethod
-from typing import NamedTuple, cast
+from functools import reduce
+from typing import Any, ClassVar, NamedTuple, cast
 
 from orienteer.connect.opencypher.server_names import ServerNames
 from orienteer.cypher import syntax
-from orienteer.cypher.checks import (
-    check_compared,
-    check_contained,
-    check_count,
-    check_graph_kind,
-    check_kind,
-    check_text_condition,
-    condition_of,
-    kind_of_calculation,
-)
-from orienteer.cypher.functions import (
-    AGGREGATES,
-    OF_GRAPH,
-    SPELLED,
-    TYPE_CALLS,
-    kind_of_aggregate,
-    kind_of_call,
-    kind_of_graph_call,
-    no_aggregation,
-    range_of,
-    type_test,
-)
-from orienteer.cypher.kinds import (
-    BOOLEAN,
-    DATE,
-    INTEGER,
-    NULL,
-    TEXT,
-    UNKNOWN,
-    Value,
-    ValueKind,
-    common,
-    constant,
-    list_of,
-    map_of,
-    quoted,
-)
+from orienteer.cypher.checks import check_compared, check_count, condition_of, kind_of_calculation
+from orienteer.cypher.compiler import Compiled, ExpressionCompiler
+from orienteer.cypher.functions import SPELLED, kind_of_aggregate, no_aggregation, range_of
+from orienteer.cypher.kinds import BOOLEAN, DATE, INTEGER, NULL, TEXT, Value, ValueKind, constant, list_of, quoted
 from orienteer.cypher.parser import Keyed, PatternEdge, PatternNode, PatternReader
-from orienteer.cypher.patterns import MOST_HOPS, Scope
+from orienteer.cypher.patterns import MOST_HOPS
 from orienteer.cypher.syntax import HasType, PathPattern, PatternComprehension, Subquery
 from orienteer.errors import BadQuery
-from orienteer.query.expressions import Binary, Expression, Variable, conjuncts, parts
+from orienteer.query.expressions import Binary, Expression, Tree, Variable, conjuncts, parts
 from orienteer.records import Triple
 
-_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 # Texts or lists put together: WITH x + x AS x doubles them each time.
 _MOST_PARTS = 1_000
 
 
+@dataclass(frozen=True, slots=True)
+class Written(Tree):
+    """A part of a statement as openCypher."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _written(value: Value) -> Compiled:
+    return Compiled(Written(value.text), value)
+
+
+def _unary(part: syntax.Unary) -> str:
+    words = {"NOT": "NOT {}", "-": "-{}"}.get(part.operator, f"{{}} {part.operator}")
+    return f"({words.format(part.operand)})"
+
+
+def _case(part: syntax.CaseExpression) -> str:
+    whens = "".join(f" WHEN {condition} THEN {result}" for condition, result in part.whens)
+    return f"CASE{whens}{'' if part.otherwise is None else f' ELSE {part.otherwise}'} END"
+
+
+def _comprehension(part: syntax.Comprehension) -> str:
+    where = "" if part.where is None else f" WHERE {part.where}"
+    return f"[{part.variable} IN {part.source}{where}{'' if part.result is None else f' | {part.result}'}]"
+
+
+# How the parts of a statement are written, once their own parts are.
+_TEXTS: Mapping[type, Callable[[Any], str]] = {
+    Written: str,
+    syntax.Variable: lambda part: part.name,
+    syntax.Unary: _unary,
+    syntax.Binary: lambda part: f"({part.left} {part.operator} {part.right})",
+    syntax.ListOf: lambda part: f"[{', '.join(map(str, part.items))}]",
+    syntax.MapOf: lambda part: f"{{{', '.join(f'{quoted(key)}: {value}' for key, value in part.items)}}}",
+    syntax.Item: lambda part: f"({part.base})[{part.at}]",
+    syntax.Slice: lambda part: f"({part.base})[{part.begin or ''}..{part.end or ''}]",
+    syntax.CaseExpression: _case,
+    syntax.Comprehension: _comprehension,
+    syntax.Quantifier: lambda part: f"{part.kind}({part.variable} IN {part.source} WHERE {part.where})",
+    syntax.FunctionCall: lambda part: f"{part.name}({', '.join(map(str, part.arguments))})",
+}
+
+
 @dataclass(slots=True)
-class ServerExpressions:
+class ServerExpressions(ExpressionCompiler):
     """Writes the expressions of one query."""
 
-    scope: Scope
+    is_strict: ClassVar[bool] = True
 
     @property
     def _names(self) -> ServerNames:
         return cast(ServerNames, self.scope.names)
 
-    def write(self, expression: Expression) -> Value:
-        """Write an expression. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
-        value: Value = _WRITERS(type(expression))(self, expression)
-        if value.parts > _MOST_PARTS:
+    def made(self, tree: Expression, kind: ValueKind, parts: int = 1) -> Compiled:
+        """Write a part of the statement. Raises `BadQuery` for too many texts or lists in it."""
+        if parts > _MOST_PARTS:
             raise BadQuery(
                 f"the query puts more than {_MOST_PARTS:,} texts or lists together: use collect() after MATCH"
             )
-        return value
+        return _written(Value(_TEXTS[type(tree)](tree), kind, parts=parts))
 
-    @singledispatchmethod
-    def _write(self, expression: Expression) -> Value:
-        raise AssertionError(expression)
-
-    def condition(self, expression: Expression) -> str:
-        """Write a condition. Raises `BadQuery` for a value that cannot be true or false."""
-        return condition_of(self.write(expression))
-
-    @_write.register
-    def _(self, expression: syntax.Literal_) -> Value:
+    def literal(self, expression: syntax.Literal_) -> Compiled:
+        """Write a constant, a text as a parameter."""
         value = constant(expression.value)
-        return value._replace(text=self.scope.hold(value.known)) if value.kind == TEXT else value
+        return _written(value._replace(text=self.scope.hold(value.known)) if value.kind == TEXT else value)
 
-    @_write.register
-    def _(self, expression: syntax.Parameter) -> Value:
-        return self.scope.parameter(expression.name)
+    def parameter(self, expression: syntax.Parameter) -> Compiled:
+        """Write a parameter."""
+        return _written(self.scope.parameter(expression.name))
 
-    @_write.register
-    def _(self, expression: syntax.Variable) -> Value:
-        return self.scope.variable(expression.name)
-
-    @_write.register
-    def _(self, expression: syntax.Property) -> Value:
-        base = self.write(expression.base)
+    def entry(self, expression: syntax.Property) -> Compiled:
+        """Write a property."""
+        base = self.value(expression.base)
         if base.kind == DATE and expression.key in ("year", "month", "day"):
-            return Value(f"({base.text}).{expression.key}", INTEGER)
-        return self._names.property(base, expression.key)
+            return _written(Value(f"({base.text}).{expression.key}", INTEGER))
+        return _written(self._names.property(base, expression.key))
 
-    @_write.register
-    def _(self, expression: HasType) -> Value:
-        value = self.scope.variable(expression.variable)
-        if value.kind.name != "edge":
-            check_graph_kind(f"{expression.variable}:TYPE", value, "node")
-        return Value(self._is_of(value, expression.types), BOOLEAN)
-
-    @_write.register
-    def _(self, expression: syntax.Unary) -> Value:
-        if expression.operator == "NOT":
-            return Value(f"(NOT {self.condition(expression.operand)})", BOOLEAN)
-        value = self.write(expression.operand)
-        if expression.operator == "-":
-            check_kind("a minus sign", value, "number")
-            return Value(f"(-{value.text})", value.kind)
-        return Value(f"({value.text} {expression.operator})", BOOLEAN)
-
-    @_write.register
-    def _(self, expression: syntax.Binary) -> Value:
-        operator = expression.operator
-        if operator in ("AND", "OR", "XOR"):
-            left, right = self.condition(expression.left), self.condition(expression.right)
-            return Value(f"({left} {operator} {right})", BOOLEAN)
-        if (about_types := self._type_condition(expression)) is not None:
-            return about_types
-        first, second = self.write(expression.left), self.write(expression.right)
-        if operator in _COMPARISONS:
-            check_compared(operator, first, second)
-            return Value(f"({first.text} {operator} {second.text})", BOOLEAN)
-        if operator == "IN":
-            check_contained(first, second)
-            return Value(f"({first.text} IN {second.text})", BOOLEAN)
-        if operator in ("CONTAINS", "STARTS WITH", "ENDS WITH", "=~"):
-            check_text_condition(operator, first, second, self.scope.constant(expression.right))
-            return Value(f"({first.text} {operator} {second.text})", BOOLEAN)
-        is_text = first.kind.is_text or second.kind.is_text
-        if operator == "+" and is_text and not {first.kind.name, second.kind.name} & {"list", "null"}:
-            texts = [value.text if value.kind.is_text else f"toString({value.text})" for value in (first, second)]
-            return Value(f"({' + '.join(texts)})", TEXT, parts=first.parts + second.parts)
-        kind = kind_of_calculation(operator, first, second)
+    def calculated(self, operator: str, left: Compiled, right: Compiled) -> Compiled:
+        """Write `left operator right`; what is added to a text becomes a text."""
+        sides, kinds = (left, right), {left.kind.name, right.kind.name}
+        parts = left.value.parts + right.value.parts
+        if operator == "+" and any(side.kind.is_text for side in sides) and not kinds & {"list", "null"}:
+            first, second = (side.tree if side.kind.is_text else Written(f"toString({side.tree})") for side in sides)
+            return self.made(Binary(operator, first, second), TEXT, parts)
+        kind = kind_of_calculation(operator, left.value, right.value)
         if kind == NULL:
-            return constant(None)
-        parts = first.parts + second.parts if kind.name == "list" else 1
-        return Value(f"({first.text} {operator} {second.text})", kind, parts=parts)
+            return _written(constant(None))
+        return self.made(Binary(operator, left.tree, right.tree), kind, parts if kind.name == "list" else 1)
 
-    @_write.register
-    def _(self, expression: syntax.ListOf) -> Value:
-        values = [self.write(part) for part in expression.items]
-        kind = common([value.kind for value in values], "a list")
-        parts = sum(value.parts for value in values if value.parts > 1)
-        return Value(f"[{', '.join(value.text for value in values)}]", list_of(kind), parts=max(parts, 1))
-
-    @_write.register
-    def _(self, expression: syntax.MapOf) -> Value:
-        items, kinds, parts = [], [], 1
-        for key, part in expression.items:
-            if not key.isprintable():
-                raise BadQuery(f"{key!r} cannot be a key of a map: begin it with a letter")
-            value = self.write(part)
-            items.append(f"{quoted(key)}: {value.text}")
-            kinds.append((key, value.kind))
-            parts += value.parts - 1
-        return Value(f"{{{', '.join(items)}}}", map_of(kinds), parts=parts)
-
-    @_write.register
-    def _(self, expression: syntax.Item) -> Value:
-        if isinstance(expression.base, syntax.FunctionCall) and expression.base.name == "labels":
-            if expression.at != syntax.Literal_(0):
-                raise BadQuery("a node has one type here: labels(n)[0]")
-            return self._type_of(expression.base)
-        base, at = self.write(expression.base), self.write(expression.at)
-        if at.kind.is_text and base.kind.name in ("node", "edge", "map", ""):
-            raise BadQuery("a property is named after a dot, as in n.name")
-        check_kind("a place in brackets", base, "list")
-        check_kind("a place in a list", at, "integer")
-        return Value(f"({base.text})[{at.text}]", base.kind.item or UNKNOWN, parts=base.parts)
-
-    @_write.register
-    def _(self, expression: syntax.Slice) -> Value:
-        base = self.write(expression.base)
-        check_kind("a slice", base, "list")
-        begin, end = ("" if bound is None else bound for bound in _plain_bounds(expression))
-        return Value(f"({base.text})[{begin}..{end}]", base.kind, parts=base.parts)
-
-    @_write.register
-    def _(self, expression: syntax.CaseExpression) -> Value:
-        tests = [self.condition(condition) for condition, _ in expression.whens]
-        results = [self.write(result) for _, result in expression.whens]
-        if expression.otherwise is not None:
-            results.append(self.write(expression.otherwise))
-        kind = common([value.kind for value in results], "CASE")
-        whens = " ".join(f"WHEN {test} THEN {value.text}" for test, value in zip(tests, results, strict=False))
-        otherwise = "" if expression.otherwise is None else f" ELSE {results[-1].text}"
-        return Value(f"CASE {whens}{otherwise} END", kind, parts=max(value.parts for value in results))
-
-    @_write.register
-    def _(self, expression: syntax.Comprehension) -> Value:
-        source, name = self._source(expression.source, "a list comprehension"), self.scope.fresh()
-        with self.scope.inner({expression.variable: Value(name, source.kind.item or UNKNOWN, parts=source.parts)}):
-            where = f" WHERE {self.condition(expression.where)}" if expression.where is not None else ""
-            result = self.write(expression.result) if expression.result is not None else None
-        if result is None:
-            return Value(f"[{name} IN {source.text}{where}]", source.kind, parts=source.parts)
-        parts = source.parts * result.parts
-        return Value(f"[{name} IN {source.text}{where} | {result.text}]", list_of(result.kind), parts=parts)
-
-    def _source(self, expression: Expression, what: str) -> Value:
-        source = self.write(expression)
-        check_kind(what, source, "list")
-        return source
-
-    @_write.register
-    def _(self, expression: syntax.Quantifier) -> Value:
-        source, name = self._source(expression.source, f"{expression.kind}()"), self.scope.fresh()
-        with self.scope.inner({expression.variable: Value(name, source.kind.item or UNKNOWN, parts=source.parts)}):
-            where = self.condition(expression.where)
-        return Value(f"{expression.kind}({name} IN {source.text} WHERE {where})", BOOLEAN)
-
-    @_write.register
-    def _(self, expression: syntax.PatternComprehension) -> Value:
-        if expression.path.shortest or expression.path.variable is not None:
-            raise BadQuery("[p = (a)-[..]->(b) | p] is not supported: MATCH the path, and collect() what is wanted")
-        matched = ServerPatterns(self.scope, self.write).match([expression.path], expression.where)
+    def pattern_comprehension(self, expression: syntax.PatternComprehension) -> Compiled:
+        """Write the list that a pattern makes."""
+        matched = ServerPatterns(self.scope, self.value).match([expression.path], expression.where)
         with self.scope.inner(matched.variables):
-            result = self.write(expression.result)
-        return Value(f"[{matched.text} | {result.text}]", list_of(result.kind))
+            result = self.value(expression.result)
+        return _written(Value(f"[{matched.text} | {result.text}]", list_of(result.kind)))
 
-    @_write.register
-    def _(self, expression: syntax.Subquery) -> Value:
-        matched = ServerPatterns(self.scope, self.write).match(expression.paths, expression.where)
+    def subquery(self, expression: syntax.Subquery) -> Compiled:
+        """Write EXISTS or COUNT."""
+        matched = ServerPatterns(self.scope, self.value).match(expression.paths, expression.where)
         text = f"{expression.kind} {{ MATCH {matched.text} }}"
-        return Value(text, BOOLEAN if expression.kind == "EXISTS" else INTEGER)
+        return _written(Value(text, BOOLEAN if expression.kind == "EXISTS" else INTEGER))
 
-    @_write.register
-    def _(self, expression: syntax.FunctionCall) -> Value:
+    def aggregation(self, expression: syntax.FunctionCall) -> Compiled:
+        """Write count(), collect() and the like. Raises `BadQuery` outside of WITH and RETURN."""
         name = expression.name
-        if expression.star:
-            self._check_aggregates(name)
-            return Value("count(*)", INTEGER)
-        if name in AGGREGATES:
-            self._check_aggregates(name)
-            check_count(name, expression.arguments, 1, 1)
-            with self.scope.aggregating(False):
-                value = self.write(expression.arguments[0])
-            kind = kind_of_aggregate(name, value)
-            text = f"{name}({'DISTINCT ' if expression.distinct else ''}{value.text})"
-            return Value(text, kind, parts=value.parts if name == "collect" else 1)
-        if name in TYPE_CALLS:
-            return self._type_of(expression)
-        if name == "labels":
-            value, node = self._type_of(expression), self._owner(expression)
-            return Value(f"CASE WHEN {node.text} IS NOT NULL THEN [{value.text}] END", list_of(value.kind))
-        if name in OF_GRAPH:
-            return self._of_graph(expression)
-        return call(name, [self.write(argument) for argument in expression.arguments])
-
-    def _check_aggregates(self, name: str) -> None:
         if not self.scope.may_aggregate:
             raise no_aggregation(name)
-
-    def _of_graph(self, expression: syntax.FunctionCall) -> Value:
-        name = expression.name
+        if expression.star:
+            return _written(Value("count(*)", INTEGER))
         check_count(name, expression.arguments, 1, 1)
-        value = self.write(expression.arguments[0])
-        kind = kind_of_graph_call(name, value, self.scope)
-        if name == "id":
-            is_node = value.kind.name == "node"
-            return Value(self._names.identifier(value) if is_node else f"elementId({value.text})", kind)
-        if value.kind.name != "path":
-            return call("size", [value])
-        return Value(f"{'relationships' if name == 'edges' else name}({value.text})", kind)
+        with self.scope.aggregating(False):
+            value = self.value(expression.arguments[0])
+        text = f"{name}({'DISTINCT ' if expression.distinct else ''}{value.text})"
+        return _written(Value(text, kind_of_aggregate(name, value), parts=value.parts if name == "collect" else 1))
 
-    # Types: `n:Gene`, `type(r)`, `labels(n)` and conditions on them.
+    def called(self, name: str, arguments: Sequence[Compiled], kind: ValueKind) -> Compiled:
+        """Write the call of a function, null for one of null."""
+        values = [argument.value for argument in arguments]
+        if kind == NULL:
+            return _written(constant(None))
+        if name in ("date", "toboolean") and values[0].kind == kind:
+            return arguments[0]
+        if name == "id" and values[0].kind.name == "node":
+            return _written(Value(self._names.identifier(values[0]), kind))
+        parts = max(value.parts for value in values)
+        if name == "replace":
+            parts = values[0].parts * values[2].parts * _REPLACED
+        if name in _OTHERS:
+            return self.made(Written(_OTHERS[name](*values)), kind, parts)
+        if name == "length" and values[0].kind.name != "path":
+            name = "size"
+        trees = tuple(argument.tree for argument in arguments)
+        return self.made(syntax.FunctionCall(_CALLED.get(name, name), trees), kind, parts)
 
-    def _type_condition(self, expression: syntax.Binary) -> Value | None:
-        """Write a condition on a type, such as `type(r) = 'TREATS'`; None for another. Raises `UnknownType`."""
-        test = type_test(expression, self.scope.constant, None)
-        if test is None:
-            return None
-        condition = self._is_of(self._owner(test.call), test.words or ())
-        return Value(f"(NOT {condition})" if test.is_negated else condition, BOOLEAN)
+    # Types.
 
-    def _is_of(self, value: Value, words: Iterable[str]) -> str:
+    def is_of(self, owner: Compiled, names: Sequence[str], *, is_edge: bool) -> Compiled:
         """Write the condition that the type of a node or an edge has one of these names; null for null."""
-        if value.kind.name == "edge":
-            types = {triple.type for word in words for triple in self._names.edge_triples(word)}
-            return f"(type({value.text}) IN {self.scope.hold(sorted(types))})"
-        return self._names.has_type(value.text, {one for word in words for one in self._names.node_types(word)})
+        if is_edge:
+            types = {triple.type for name in names for triple in self._names.edge_triples(name)}
+            text = f"(type({owner.tree}) IN {self.scope.hold(sorted(types))})"
+        else:
+            text = self._names.has_type(
+                owner.value.text, {one for name in names for one in self._names.node_types(name)}
+            )
+        return _written(Value(text, BOOLEAN))
 
-    def _type_of(self, call: syntax.FunctionCall) -> Value:
-        """Write the type of a node or an edge; null for null. Raises `BadQuery` for anything else."""
-        value = self._owner(call)
-        if value.kind.name == "edge":
-            return Value(f"type({value.text})", ValueKind("edge type"))
-        text = self._names.type_of(value.text, self.scope.hold(list(self._names.labels.order)))
-        return Value(text, ValueKind("node type"))
+    def type_call(self, expression: syntax.FunctionCall) -> Compiled:
+        """Write the type of a node or an edge, or the list of it; null for null."""
+        owner = self.owner(expression)
+        if expression.name == "type":
+            return _written(Value(f"type({owner.tree})", ValueKind("edge type")))
+        kind = ValueKind("node type")
+        text = self._names.type_of(owner.value.text, self.scope.hold(list(self._names.labels.order)))
+        if expression.name == "labels":
+            text, kind = f"CASE WHEN {owner.tree} IS NOT NULL THEN [{text}] END", list_of(kind)
+        return _written(Value(text, kind))
 
-    def _owner(self, call: syntax.FunctionCall) -> Value:
-        """Return the argument of type() or labels(). Raises `BadQuery` unless it is an edge or a node."""
-        name = "type" if call.name == "type" else "labels"
-        check_count(name, call.arguments, 1, 1)
-        value = self.write(call.arguments[0])
-        check_graph_kind(f"{name}()", value, "edge" if name == "type" else "node")
-        return value
+    def item(self, expression: syntax.Item) -> Compiled:
+        """Write an item of a list; the first label of a node is its type."""
+        base = expression.base
+        if isinstance(base, syntax.FunctionCall) and base.name == "labels" and expression.at == syntax.Literal_(0):
+            return self.type_call(syntax.FunctionCall("nodetype", base.arguments))
+        return ExpressionCompiler.item(self, expression)
 
-
-# The dispatch of `self._write`, without the wrapper that functools makes at each call.
-_WRITERS = vars(ServerExpressions)["_write"].dispatcher.dispatch
 
 # Calls of functions as openCypher.
 
-
 # What replace() may make of a text, in parts of it: it may put a longer one in place of each letter.
 _REPLACED = 10
-_CALLED = {**SPELLED, "tolower": "toLower", "toupper": "toUpper", "ltrim": "lTrim", "rtrim": "rTrim"}
-
-
-def call(name: str, arguments: Sequence[Value]) -> Value:
-    """Return a call of a function on plain values. Raises `BadQuery` for wrong arguments."""
-    kind = kind_of_call(name, arguments)
-    if kind == NULL:
-        return constant(None)
-    if name in ("date", "toboolean") and arguments[0].kind == kind:
-        return arguments[0]
-    parts = max(argument.parts for argument in arguments)
-    if name == "replace":
-        parts = arguments[0].parts * arguments[2].parts * _REPLACED
-    if name in _OTHERS:
-        return Value(_OTHERS[name](*arguments), kind, parts=parts)
-    return Value(f"{_CALLED.get(name, name)}({', '.join(argument.text for argument in arguments)})", kind, parts=parts)
-
-
+_CALLED = {
+    **SPELLED, "tolower": "toLower", "toupper": "toUpper", "ltrim": "lTrim", "rtrim": "rTrim", "edges": "relationships",
+    "id": "elementId",
+}  # fmt: skip
 _DATE_FORM = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
 
@@ -396,17 +260,6 @@ def _compared_keys(where: Expression | None) -> dict[str, list[tuple[str, int]]]
                 values = len(other.items) if isinstance(other, syntax.ListOf) else 1
                 keys.setdefault(side.base.name, []).append((side.key.casefold(), values))
     return keys
-
-
-def _plain_bounds(expression: syntax.Slice) -> tuple[int | None, int | None]:
-    """Return the bounds of a slice. Raises `BadQuery` for others than whole numbers of 0 or more."""
-    bounds: list[int | None] = []
-    for bound in (expression.begin, expression.end):
-        value = bound.value if isinstance(bound, syntax.Literal_) else None
-        if bound is not None and (type(value) is not int or value < 0):
-            raise BadQuery("the bounds of a slice must be whole numbers of 0 or more, as in list[0..3]")
-        bounds.append(value if type(value) is int else None)
-    return bounds[0], bounds[1]
 
 
 _KNOWN, _BY_ID, _BY_NAME, _BY_PROPERTY, _LAST = range(5)
