@@ -90,6 +90,13 @@ class ExpressionCompiler:
         made: Compiled = getattr(self, _METHODS[type(expression)])(expression)
         return made
 
+    def sort_key(self, expression: Expression) -> Compiled:
+        """Return what ORDER BY sorts by. Raises `BadQuery` for values without an order."""
+        made = self.compiled(expression)
+        if made.kind.name in ("node", "edge", "path", "map", *(["list"] if self.is_strict else [])):
+            raise BadQuery(f"ORDER BY takes texts, numbers or dates, not {made.kind.description}: name a property")
+        return made
+
     # What an engine says.
 
     def made(self, tree: Expression, kind: ValueKind, parts: int = 1) -> Compiled:

@@ -7,9 +7,9 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from orienteer.cypher import syntax
+from orienteer.cypher.compiler import ExpressionCompiler
 from orienteer.cypher.functions import AGGREGATES
 from orienteer.cypher.kinds import Value
-from orienteer.cypher.parser import Write
 from orienteer.cypher.patterns import Scope
 from orienteer.cypher.syntax import Projection
 from orienteer.errors import BadQuery
@@ -48,8 +48,7 @@ def order_of(
     clause: Projection,
     items: Sequence[syntax.ProjectionItem],
     after: Mapping[str, Value],
-    scope: Scope,
-    write: Write,
+    compiler: ExpressionCompiler,
 ) -> str:
     """Return ORDER BY: returned expressions by their column, other expressions with the variables still in scope.
 
@@ -58,15 +57,13 @@ def order_of(
     """
     if not clause.order:
         return ""
-    columns, parts = _columns(items), []
+    columns, parts, scope = _columns(items), [], compiler.scope
     with scope.inner(after):
         if clause.distinct or any(aggregates(item.expression) for item in items):
             scope.variables = dict(after)
         for order in clause.order:
-            value = write(with_columns(order.expression, columns))
-            if value.kind.name in ("node", "edge", "path", "map", "list"):
-                raise BadQuery(f"ORDER BY takes texts, numbers or dates, not {value.kind.description}: name a property")
-            parts.append(f"{value.text}{' DESC' if order.descending else ''}")
+            key = compiler.sort_key(with_columns(order.expression, columns))
+            parts.append(f"{key.tree}{' DESC' if order.descending else ''}")
     return f" ORDER BY {', '.join(parts)}"
 
 

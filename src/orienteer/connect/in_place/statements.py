@@ -335,7 +335,7 @@ class _QueryWriter:
         return ("", clause) if steps is None else (f"WITH {self._projection(steps[0])} ", steps[1])
 
     def _match(self, clause: MatchClause) -> str:
-        patterns = ServerPatterns(self.scope, self.expressions.value)
+        patterns = ServerPatterns(self.expressions)
         matched = patterns.match(clause.paths, clause.where, may_anchor=not clause.optional)
         before = self.scope.variables
         new = {name: value for name, value in matched.variables.items() if not clause.optional or name not in before}
@@ -353,7 +353,7 @@ class _QueryWriter:
             name = value.text if is_kept else f"c{place}" if is_last else self.scope.fresh()
             written.append(value.text if name == value.text else f"{value.text} AS {name}")
             after[item.name] = Value(name, value.kind, parts=value.parts)
-        order = order_of(clause, items, after, self.scope, self.expressions.value)
+        order = order_of(clause, items, after, self.expressions)
         self.scope.variables = after
         page = "" if is_last else page_of(self.scope, clause)
         where = f" WHERE {self.expressions.condition(clause.where)}" if clause.where is not None else ""

@@ -10,16 +10,15 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 from orienteer.connect.opencypher.server_names import ServerNames
 from orienteer.cypher import syntax
-from orienteer.cypher.checks import check_compared, check_count, condition_of, kind_of_calculation
+from orienteer.cypher.checks import check_count, kind_of_calculation
 from orienteer.cypher.compiler import Compiled, ExpressionCompiler
 from orienteer.cypher.functions import SPELLED, kind_of_aggregate, no_aggregation, range_of
 from orienteer.cypher.kinds import BOOLEAN, DATE, INTEGER, NULL, TEXT, Value, ValueKind, constant, list_of, quoted
-from orienteer.cypher.parser import Keyed, PatternEdge, PatternNode, PatternReader
+from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader, ReadPath
 from orienteer.cypher.patterns import MOST_HOPS
 from orienteer.cypher.syntax import HasType, PathPattern, PatternComprehension, Subquery
 from orienteer.errors import BadQuery
 from orienteer.query.expressions import Binary, Expression, Tree, Variable, conjuncts, parts
-from orienteer.records import Triple
 
 # Texts or lists put together: WITH x + x AS x doubles them each time.
 _MOST_PARTS = 1_000
@@ -119,14 +118,14 @@ class ServerExpressions(ExpressionCompiler):
 
     def pattern_comprehension(self, expression: syntax.PatternComprehension) -> Compiled:
         """Write the list that a pattern makes."""
-        matched = ServerPatterns(self.scope, self.value).match([expression.path], expression.where)
+        matched = ServerPatterns(self).match([expression.path], expression.where)
         with self.scope.inner(matched.variables):
             result = self.value(expression.result)
         return _written(Value(f"[{matched.text} | {result.text}]", list_of(result.kind)))
 
     def subquery(self, expression: syntax.Subquery) -> Compiled:
         """Write EXISTS or COUNT."""
-        matched = ServerPatterns(self.scope, self.value).match(expression.paths, expression.where)
+        matched = ServerPatterns(self).match(expression.paths, expression.where)
         text = f"{expression.kind} {{ MATCH {matched.text} }}"
         return _written(Value(text, BOOLEAN if expression.kind == "EXISTS" else INTEGER))
 
@@ -287,18 +286,6 @@ def _joined(paths: Sequence[str], conditions: Sequence[str]) -> str:
     return ", ".join(paths) + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
 
 
-class _Path(NamedTuple):
-    """A path that was read, before it is written."""
-
-    pattern: PathPattern
-    begin: str
-    """The path's variable and `=`, if it has one."""
-    nodes: list[PatternNode]
-    edges: list[PatternEdge]
-    is_reversed: bool = False
-    """The path is written from its end."""
-
-
 @dataclass(slots=True)
 class ServerPatterns(PatternReader):
     """Writes the patterns of one clause."""
@@ -319,19 +306,12 @@ class ServerPatterns(PatternReader):
         Types are known once all paths are read. Raises `BadQuery`, `UnknownType`, `UnknownProperty`.
         """
         _check_lengths(paths)
-        read = [self._read(path) for path in paths]
+        read = [self.read(path) for path in paths]
         self.narrow()
         for edge in self.edges:
             # An edge type that was named with its end types is narrower than the type's name, which others may share.
-            ways = []
-            for triple, source, target in self.narrower(edge):
-                is_type = f"type({edge.value}) = {self.scope.hold(triple.type)}"
-                begins = f"startNode({edge.value}) = {source.value}"
-                pairs = ((source.value, triple.source), (target.value, triple.target))
-                ends = " AND ".join(self.names.has_type(value, [one]) for value, one in pairs)
-                ways.append(f"({is_type} AND {begins} AND {ends})")
-            if ways:
-                self.conditions.append(f"({' OR '.join(ways)})")
+            if narrower := self._narrower(edge):
+                self.conditions.append(narrower)
             if edge.is_shortest:
                 # There is no path from a node to itself: some servers fail then, others return a path without edges.
                 self.conditions.append(f"({edge.start.value} <> {edge.end.value})")
@@ -352,8 +332,8 @@ class ServerPatterns(PatternReader):
             # Stable: equal paths keep their order.
             read.sort(key=lambda path: places[path.nodes[0].value])
             texts = [self._path_text(path, places) for path in read]
-            self.conditions += self._equal(self.keyed)
-            self.conditions += [condition_of(self.write(part)) for part in left]
+            self.conditions += map(str, self.equalities(self.keyed))
+            self.conditions += [str(self.compiler.condition(part)) for part in left]
         return Matched(anchors, texts, self.conditions, variables)
 
     def _anchored(self, left: list[Expression], places: dict[str, int]) -> str:
@@ -373,30 +353,21 @@ class ServerPatterns(PatternReader):
                 continue
             outside, self.conditions = self.conditions, []
             texts.append(self._node(node, places))
-            self.conditions += self._equal(keyed)
-            self.conditions += [condition_of(self.write(part)) for part in taken]
+            self.conditions += map(str, self.equalities(keyed))
+            self.conditions += [str(self.compiler.condition(part)) for part in taken]
             own, self.conditions = [*own, *self.conditions], outside
             places[node.value] = _KNOWN
             self.keyed = [entry for entry in self.keyed if entry not in keyed]
             left[:] = [part for part in left if part not in taken]
         return f"MATCH {_joined(texts, own)} " if texts else ""
 
-    def _read(self, path: PathPattern) -> _Path:
-        begin = self.begin(path)
-        nodes = [self.read_node(path.nodes[0])]
-        edges = []
-        for pattern, following in zip(path.edges, path.nodes[1:], strict=True):
-            node = self.read_node(following)
-            edges.append(self.read_edge(pattern, nodes[-1], node, is_shortest=bool(path.shortest)))
-            nodes.append(node)
-        return _Path(path, begin, nodes, edges)
-
-    def _path_text(self, path: _Path, places: Mapping[str, int]) -> str:
+    def _path_text(self, path: ReadPath, places: Mapping[str, int]) -> str:
         pieces = [self._node(path.nodes[0], places)]
-        for edge, node in zip(path.edges, path.nodes[1:], strict=True):
-            pieces += [self._edge(edge, is_reversed=path.is_reversed), self._node(node, places)]
+        for near, edge, node in zip(path.nodes, path.edges, path.nodes[1:], strict=False):
+            pieces += [self._edge(edge, is_reversed=edge.start is not near), self._node(node, places)]
         text, shortest = "".join(pieces), path.pattern.shortest
-        return f"{path.begin}{_SHORTEST[shortest]}({text})" if shortest else f"{path.begin}{text}"
+        begin = f"{path.value} = " if path.value else ""
+        return f"{begin}{_SHORTEST[shortest]}({text})" if shortest else f"{begin}{text}"
 
     def _node(self, node: PatternNode, places: Mapping[str, int]) -> str:
         """Write a node: with its types at its first occurrence, by its name afterwards."""
@@ -422,35 +393,19 @@ class ServerPatterns(PatternReader):
         right = "->" if edge.direction == ("in" if is_reversed else "out") else "-"
         return f"{left}[{edge.value}{types}{length}]{right}"
 
-    def narrower(self, edge: PatternEdge) -> list[tuple[Triple, PatternNode, PatternNode]]:
-        """Return the possible triples of an edge, with source and target, if its pattern alone allows more.
-
-        A query may name edge types with their end types. Empty if the types are enough. Raises `BadQuery`.
-        """
-        types = {triple.type for triple in edge.triples}
-        everything = frozenset(triple for triple in self.scope.names.triples if triple.type in types)
-        if edge.all_triples or edge.triples == everything:
-            return []
-        if edge.pattern.hops:
-            raise BadQuery("in a pattern of variable length an edge type is named without the types that it joins")
-        forward, backward = (edge.start, edge.end), (edge.end, edge.start)
-        ways = {"out": (forward,), "in": (backward,), "both": (forward, backward)}[edge.direction]
-        return [(triple, source, target) for triple in sorted(edge.triples) for source, target in ways]
-
-    def _equal(self, keyed: Iterable[Keyed]) -> list[str]:
-        """Write properties in braces as conditions, once the types are known. Raises `BadQuery`, `UnknownProperty`."""
-        by_value, conditions = {node.value: node for node in self.nodes}, []
-        for value, kind, items in keyed:
-            node = by_value.get(value)
-            owner = self.node_value(node) if node is not None else Value(value, kind)
-            for key, expression in items:
-                wanted = self.write(expression)
-                if wanted.kind.name == "null":
-                    raise BadQuery(f"{{{key}: null}} never matches: write WHERE ... IS NULL")
-                own = self.names.property(owner, key)
-                check_compared("=", own, wanted)
-                conditions.append(f"({own.text} = {wanted.text})")
-        return conditions
+    def _narrower(self, edge: PatternEdge) -> str:
+        """Write the condition on the ends of an edge whose pattern alone allows more; empty if there is none."""
+        if self.is_whole(edge):
+            return ""
+        forward, backward = (edge.start.value, edge.end.value), (edge.end.value, edge.start.value)
+        ways = []
+        for triple in sorted(edge.triples):
+            is_type = f"type({edge.value}) = {self.scope.hold(triple.type)}"
+            for source, target in {"out": (forward,), "in": (backward,), "both": (forward, backward)}[edge.direction]:
+                pairs = ((source, triple.source), (target, triple.target))
+                ends = " AND ".join(self.names.has_type(value, [one]) for value, one in pairs)
+                ways.append(f"({is_type} AND startNode({edge.value}) = {source} AND {ends})")
+        return f"({' OR '.join(ways)})"
 
 
 def _reads(tree: object) -> frozenset[str]:
@@ -461,10 +416,10 @@ def _reads(tree: object) -> frozenset[str]:
     return frozenset(typed | {variable.name for variable in parts(tree, Variable)})
 
 
-def _reversed(path: _Path, places: Mapping[str, int]) -> _Path:
+def _reversed(path: ReadPath, places: Mapping[str, int]) -> ReadPath:
     """Return a path from its other end, if that is the better start and its order does not matter."""
     is_asked_for = path.pattern.variable is not None or bool(path.pattern.shortest)
     is_list = any(edge.pattern.hops and edge.pattern.variable for edge in path.edges)
     if is_asked_for or is_list or places[path.nodes[-1].value] >= places[path.nodes[0].value]:
         return path
-    return path._replace(nodes=path.nodes[::-1], edges=path.edges[::-1], is_reversed=True)
+    return path._replace(nodes=path.nodes[::-1], edges=path.edges[::-1])

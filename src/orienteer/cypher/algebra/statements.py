@@ -160,12 +160,8 @@ class _Query:
         order = list[tuple[Expression, bool]]()
         with scope.inner({name: value for name, value in groups.items() if name not in scope.variables}):
             for part in clause.order:
-                value = self.compiler.compiled(with_columns(part.expression, columns))
-                if value.kind.name in ("node", "edge", "path", "map"):
-                    raise BadQuery(
-                        f"ORDER BY takes texts, numbers or dates, not {value.kind.description}: name a property"
-                    )
-                order.append((value.tree, part.descending))
+                key = self.compiler.sort_key(with_columns(part.expression, columns))
+                order.append((key.tree, part.descending))
         if order:
             table = plan.Sorted(table, tuple(order), None if limit is None else skip + limit)
         return plan.Paged(table, skip, limit) if skip or limit is not None else table
