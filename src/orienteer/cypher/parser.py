@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
@@ -414,14 +414,23 @@ class PatternReader:
             raise BadQuery("in a pattern of variable length an edge type is named without the types that it joins")
         return is_whole
 
-    def equalities(self, keyed: Iterable[Keyed]) -> Iterator[Expression]:
-        """Yield properties in braces as conditions, once the types are known. Raises `BadQuery`, `UnknownProperty`."""
-        nodes, name = {node.value: node for node in self.nodes}, made_up("owner")
-        for value, kind, items in keyed:
-            owner = self.node_value(nodes[value]) if value in nodes else Value(value, kind)
-            for key, wanted in items:
-                with self.scope.inner({name: owner}):
-                    yield self.compiler.condition(Binary("=", Property(Variable(name), key), wanted))
+    @property
+    def owners(self) -> dict[str, Value]:
+        """The nodes and edges with properties in braces, by names that no statement can write."""
+        nodes = {node.value: node for node in self.nodes}
+        return {
+            made_up(value): self.node_value(nodes[value]) if value in nodes else Value(value, kind)
+            for value, kind, _ in self.keyed
+        }
+
+    @property
+    def equalities(self) -> list[Expression]:
+        """The properties in braces as conditions on `owners`."""
+        return [
+            Binary("=", Property(Variable(made_up(value)), key), wanted)
+            for value, _, items in self.keyed
+            for key, wanted in items
+        ]
 
 
 def _joined(edge: PatternEdge) -> tuple[frozenset[str], frozenset[str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any, ClassVar, NamedTuple, cast
 
 from orienteer.connect.opencypher.server_names import ServerNames
@@ -16,7 +15,7 @@ from orienteer.cypher.functions import SPELLED, kind_of_aggregate, no_aggregatio
 from orienteer.cypher.kinds import BOOLEAN, DATE, INTEGER, NULL, TEXT, Value, ValueKind, constant, list_of, quoted
 from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader, ReadPath
 from orienteer.cypher.patterns import MOST_HOPS
-from orienteer.cypher.syntax import HasType, PathPattern, PatternComprehension, Subquery
+from orienteer.cypher.syntax import HasType, PathPattern, PatternComprehension, Subquery, made_up
 from orienteer.errors import BadQuery
 from orienteer.query.expressions import Binary, Expression, Tree, Variable, conjuncts, parts
 
@@ -245,20 +244,16 @@ def _check_lengths(paths: Iterable[PathPattern]) -> None:
         raise BadQuery(f"a pattern has {total} edges: {_MOST_EDGES} are allowed; put WITH between two MATCH")
 
 
-def _compared_keys(where: Expression | None) -> dict[str, list[tuple[str, int]]]:
-    """Return by variable the properties that a condition compares by = or IN, with the number of values."""
-    keys: dict[str, list[tuple[str, int]]] = {}
-    for part in conjuncts(where):
-        if not isinstance(part, syntax.Binary) or part.operator not in ("=", "IN"):
-            continue
-        sides = [(part.left, part.right), (part.right, part.left)]
-        for side, other in sides if part.operator == "=" else sides[:1]:
-            if not isinstance(side, syntax.Property) or isinstance(other, syntax.Property):
-                continue
-            if isinstance(side.base, syntax.Variable):
-                values = len(other.items) if isinstance(other, syntax.ListOf) else 1
-                keys.setdefault(side.base.name, []).append((side.key.casefold(), values))
-    return keys
+def _compared_keys(conditions: Iterable[Expression], names: frozenset[str]) -> set[str]:
+    """Return the properties of a variable, under any of its names, that conditions compare by = or IN."""
+    return {
+        side.key.casefold()
+        for part in conditions
+        if isinstance(part, Binary) and part.operator in ("=", "IN")
+        for side, other in [(part.left, part.right), (part.right, part.left)][: 2 if part.operator == "=" else 1]
+        if isinstance(side, syntax.Property) and not isinstance(other, syntax.Property)
+        if isinstance(side.base, Variable) and side.base.name in names
+    }
 
 
 _KNOWN, _BY_ID, _BY_NAME, _BY_PROPERTY, _LAST = range(5)
@@ -316,48 +311,37 @@ class ServerPatterns(PatternReader):
                 # There is no path from a node to itself: some servers fail then, others return a path without edges.
                 self.conditions.append(f"({edge.start.value} <> {edge.end.value})")
         variables = self.variables | {name: self.node_value(node) for name, node in self.named.items()}
+        left = [*self.equalities, *conjuncts(where)]
         # Some servers walk a pattern from left to right: it has to begin at known nodes, then at those with a given id,
         # name or other property.
-        compared = _compared_keys(where)
         places: dict[str, int] = {}
         for node in self.nodes:
-            keys = {key for key, _ in compared.get(node.name or "", ())}
-            keys |= {key.casefold() for value, _, items in self.keyed if value == node.value for key, _ in items}
+            keys = _compared_keys(left, _names(node))
             ranks = [_BY_ID if key == "id" else _BY_NAME if key == "name" else _BY_PROPERTY for key in keys]
             places[node.value] = min(ranks, default=_LAST) if node.is_new else _KNOWN
-        left = list(conjuncts(where))
-        with self.scope.inner(variables):
+        with self.scope.inner({**variables, **self.owners}):
             anchors = self._anchored(left, places) if may_anchor and self.edges else ""
             read = [_reversed(path, places) for path in read]
             # Stable: equal paths keep their order.
             read.sort(key=lambda path: places[path.nodes[0].value])
             texts = [self._path_text(path, places) for path in read]
-            self.conditions += map(str, self.equalities(self.keyed))
             self.conditions += [str(self.compiler.condition(part)) for part in left]
         return Matched(anchors, texts, self.conditions, variables)
 
     def _anchored(self, left: list[Expression], places: dict[str, int]) -> str:
         """Write the MATCH of nodes with a given id or name; the conditions that it uses are removed from `left`."""
-        before = set(self.scope.variables) - set(self.named) - set(self.variables)
+        before = self.scope.variables.keys() - {*self.named, *self.variables, *self.owners}
         texts, own = [], list[str]()
         for node in self.nodes:
-            if places[node.value] not in (_BY_ID, _BY_NAME):
+            names = _names(node)
+            taken = [part for part in left if _reads(part) & names and _reads(part) <= before | names]
+            if places[node.value] not in (_BY_ID, _BY_NAME) or not _compared_keys(taken, names) & {"id", "name"}:
                 continue
-            known = before | ({node.name} if node.name is not None else set())
-            taken = [part for part in left if _reads(part) and _reads(part) <= known and _reads(part) - before]
-            keyed = [entry for entry in self.keyed if entry[0] == node.value and _reads(entry[2]) <= before]
-            condition = reduce(lambda left, right: Binary("AND", left, right), taken) if taken else None
-            keys = {key for key, _ in _compared_keys(condition).get(node.name or "", ())}
-            keys |= {key.casefold() for _, _, items in keyed for key, _ in items}
-            if not keys & {"id", "name"}:
-                continue
-            outside, self.conditions = self.conditions, []
+            outside, self.conditions = self.conditions, own
             texts.append(self._node(node, places))
-            self.conditions += map(str, self.equalities(keyed))
             self.conditions += [str(self.compiler.condition(part)) for part in taken]
-            own, self.conditions = [*own, *self.conditions], outside
+            self.conditions = outside
             places[node.value] = _KNOWN
-            self.keyed = [entry for entry in self.keyed if entry not in keyed]
             left[:] = [part for part in left if part not in taken]
         return f"MATCH {_joined(texts, own)} " if texts else ""
 
@@ -406,6 +390,11 @@ class ServerPatterns(PatternReader):
                 ends = " AND ".join(self.names.has_type(value, [one]) for value, one in pairs)
                 ways.append(f"({is_type} AND startNode({edge.value}) = {source} AND {ends})")
         return f"({' OR '.join(ways)})"
+
+
+def _names(node: PatternNode) -> frozenset[str]:
+    """Return the names of a node in conditions: its own, and that of the owner of properties in braces."""
+    return frozenset({made_up(node.value), *([] if node.name is None else [node.name])})
 
 
 def _reads(tree: object) -> frozenset[str]:

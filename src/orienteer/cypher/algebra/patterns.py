@@ -132,7 +132,9 @@ def matched(
     ]
     conditions = list[tuple[Expression, frozenset[str]]]()
     columns = {*outside, *sets, *(step.edge for step in steps), *(name for name, _, _ in named_paths)}
-    for condition in [*reader.equalities(reader.keyed), *map(compiler.condition, conjuncts(where))]:
+    with scope.inner(reader.owners):
+        compiled = [compiler.condition(part) for part in (*reader.equalities, *conjuncts(where))]
+    for condition in compiled:
         names = names_in(condition) & columns
         only = next(iter(names)) if len(names) == 1 else ""
         if only in sets and only not in outside and _is_of_node(condition):
