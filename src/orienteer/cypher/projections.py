@@ -13,7 +13,7 @@ from orienteer.cypher.kinds import Value
 from orienteer.cypher.patterns import Scope
 from orienteer.cypher.syntax import Projection
 from orienteer.errors import BadQuery
-from orienteer.query.expressions import Expression, FunctionCall
+from orienteer.query.expressions import Expression, FunctionCall, children
 
 
 def items_of(clause: Projection, variables: Iterable[str]) -> list[syntax.ProjectionItem]:
@@ -74,28 +74,20 @@ def _columns(items: Iterable[syntax.ProjectionItem]) -> dict[Expression, str]:
 
 def aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold
     """Return whether an expression contains count(), collect() or another aggregation."""
-    if _is_aggregation(expression):
-        return True
-    if isinstance(expression, tuple):
-        return any(map(aggregates, expression))
-    if isinstance(expression, syntax.Subquery) or not is_dataclass(expression):
+    if isinstance(expression, syntax.Subquery):
         return False
-    return any(aggregates(getattr(expression, field.name)) for field in fields(expression))
+    return _is_aggregation(expression) or any(map(aggregates, children(expression)))
 
 
 def mixed(expression: Any, keys: Collection[Expression]) -> bool:  # Any: as above
     """Return whether an expression reads a row's own values, other than `keys`, outside of an aggregation."""
     if expression in keys or _is_aggregation(expression):
         return False
-    if isinstance(expression, tuple):
-        return any(mixed(part, keys) for part in expression)
     if isinstance(expression, syntax.Variable | syntax.HasType | syntax.Subquery):
         return True
     if isinstance(expression, syntax.Comprehension | syntax.Quantifier):  # their own variable is not a row's
         return mixed(expression.source, keys)
-    if not is_dataclass(expression):
-        return False
-    return any(mixed(getattr(expression, field.name), keys) for field in fields(expression))
+    return any(mixed(part, keys) for part in children(expression))
 
 
 def apart(items: Sequence[syntax.ProjectionItem]) -> tuple[list[syntax.ProjectionItem], list[syntax.ProjectionItem]]:
