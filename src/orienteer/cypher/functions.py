@@ -23,17 +23,11 @@ from orienteer.cypher.syntax import CallClause, PatternComprehension, Reduction,
 from orienteer.errors import BadQuery, nearest
 from orienteer.query.expressions import Binary, Expression, FunctionCall, Item, ListOf, Literal_, MapOf, Slice, parts
 from orienteer.query.temporal import FUNCTIONS as TEMPORAL_FUNCTIONS, MOMENTS
-from orienteer.query.values import FUNCTIONS as VALUE_FUNCTIONS
+from orienteer.query.values import FUNCTIONS as VALUE_FUNCTIONS, SPELLED
 
 if TYPE_CHECKING:
     from orienteer.cypher.patterns import Scope
 
-SPELLED = {
-    "percentilecont": "percentileCont", "percentiledisc": "percentileDisc", "startnode": "startNode",
-    "endnode": "endNode", "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString",
-    "toboolean": "toBoolean", "isempty": "isEmpty",
-}  # fmt: skip
-"""The usual spelling of functions, by their names in lower case."""
 _ALIASES = {
     "lower": "tolower", "upper": "toupper", "relationships": "edges", "rels": "edges", "toint": "tointeger",
     "ceiling": "ceil", "label": "nodetype", "elementid": "id", "len": "size",
@@ -112,8 +106,8 @@ class _Signature(NamedTuple):
     """The kind that each argument must have if its kind is known: `text`; `number or text` for either."""
     gives: ValueKind | Callable[[Sequence[Value]], ValueKind]
     """The kind of the result, or a function of the arguments that returns it."""
-    check: Callable[[Sequence[Value]], object] | None = None
-    """Raises `BadQuery` for other faults of the arguments."""
+    check: Callable[[str, Sequence[Value]], object] | None = None
+    """Raises `BadQuery` for other faults of the arguments; it is given the function's name."""
 
 
 def kind_of_call(name: str, arguments: Sequence[Value]) -> ValueKind:
@@ -130,7 +124,7 @@ def kind_of_call(name: str, arguments: Sequence[Value]) -> ValueKind:
         if not any(matches_kind(value.kind, other) for other in others):
             check_kind(shown, value, last)
     if function.check is not None:
-        function.check(arguments)
+        function.check(name, arguments)
     return function.gives if isinstance(function.gives, ValueKind) else function.gives(arguments)
 
 
@@ -194,48 +188,34 @@ def range_of(arguments: Sequence[Value]) -> tuple[int, int, int]:
     return begin, end, step
 
 
-def _check_moment(kind: str) -> Callable[[Sequence[Value]], None]:
-    """Return the check of a text that stands in the statement: others may be no date, and are null then."""
-
-    def check(arguments: Sequence[Value]) -> None:
-        text = arguments[0].known if arguments else None
-        if isinstance(text, str) and TEMPORAL_FUNCTIONS[kind](text) is None:
-            form = {"date": "'2001-12-31'", "duration": "'P1DT2H'"}.get(kind, "'2001-12-31T12:00'")
-            raise BadQuery(f"{kind}() does not read {text[:40]!r}: write it as in {form}")
-
-    return check
+def _check_moment(name: str, arguments: Sequence[Value]) -> None:
+    """Check a text that stands in the statement: others may be no date, and are null then."""
+    text = arguments[0].known
+    if isinstance(text, str) and TEMPORAL_FUNCTIONS[name](text) is None:
+        form = {"date": "'2001-12-31'", "duration": "'P1DT2H'"}.get(name, "'2001-12-31T12:00'")
+        raise BadQuery(f"{name}() does not read {text[:40]!r}: write it as in {form}")
 
 
-def _check_letters(name: str) -> Callable[[Sequence[Value]], None]:
-    """Return the check of the numbers of letters that a function takes after its text."""
-
-    def check(arguments: Sequence[Value]) -> None:
-        for number in arguments[1:]:
-            if number.kind.name == "float":
-                raise BadQuery(
-                    f"{name}() takes a whole number of letters, not {number.kind.description} with decimals: "
-                    "toInteger()"
-                )
-            if isinstance(number.known, int) and number.known < 0:
-                raise BadQuery(
-                    f"{name}() takes 0 letters or more, not {number.known}: "
-                    "for letters at the end write right(text, n), for all but some left(text, size(text) - n)"
-                )
-
-    return check
+def _check_letters(name: str, arguments: Sequence[Value]) -> None:
+    """Check the numbers of letters that a function takes after its text."""
+    for number in arguments[1:]:
+        if number.kind.name == "float":
+            raise BadQuery(
+                f"{name}() takes a whole number of letters, not {number.kind.description} with decimals: toInteger()"
+            )
+        if isinstance(number.known, int) and number.known < 0:
+            raise BadQuery(
+                f"{name}() takes 0 letters or more, not {number.known}: "
+                "for letters at the end write right(text, n), for all but some left(text, size(text) - n)"
+            )
 
 
-def _check_second(fault: str) -> Callable[[Sequence[Value]], None]:
-    """Return the check of a second text that may not be empty."""
-
-    def check(arguments: Sequence[Value]) -> None:
-        if arguments[1].known == "":
-            raise BadQuery(fault)
-
-    return check
+def _check_second(name: str, arguments: Sequence[Value]) -> None:
+    if arguments[1].known == "":
+        raise BadQuery(_NOT_EMPTY[name])
 
 
-def _check_size(arguments: Sequence[Value]) -> None:
+def _check_size(_: str, arguments: Sequence[Value]) -> None:
     kind = arguments[0].kind
     if kind.name not in ("list", "") and not kind.is_text:
         raise BadQuery(f"size() takes a list or a text, not {kind.description}; of a pattern: COUNT {{ ... }}")
@@ -256,16 +236,18 @@ def _common(arguments: Sequence[Value]) -> ValueKind:
 
 _MOMENT = " or ".join(MOMENTS)
 _MADE_OF = f"{_MOMENT} or duration or map or text"
-_NO_TEXT = "replace() needs a text to look for: '' stands before every letter"
-_NO_SEPARATOR = "split() takes 1 character or more to split at: for one letter write substring(n.name, 0, 1)"
+_NOT_EMPTY = {
+    "replace": "replace() needs a text to look for: '' stands before every letter",
+    "split": "split() takes 1 character or more to split at: for one letter write substring(n.name, 0, 1)",
+}
 _BETWEEN = ("duration.between", "duration.inmonths", "duration.indays", "duration.inseconds")
 _SIGNATURES: Mapping[str, _Signature] = {
     **dict.fromkeys(("tolower", "toupper", "trim", "ltrim", "rtrim"), _Signature(1, 1, ("text",), TEXT)),
-    "replace": _Signature(3, 3, ("text", "text", "text"), TEXT, _check_second(_NO_TEXT)),
-    "substring": _Signature(2, 3, ("text", "number", "number"), TEXT, _check_letters("substring")),
-    "left": _Signature(2, 2, ("text", "number"), TEXT, _check_letters("left")),
-    "right": _Signature(2, 2, ("text", "number"), TEXT, _check_letters("right")),
-    "split": _Signature(2, 2, ("text", "text"), list_of(TEXT), _check_second(_NO_SEPARATOR)),
+    "replace": _Signature(3, 3, ("text", "text", "text"), TEXT, _check_second),
+    "substring": _Signature(2, 3, ("text", "number", "number"), TEXT, _check_letters),
+    "left": _Signature(2, 2, ("text", "number"), TEXT, _check_letters),
+    "right": _Signature(2, 2, ("text", "number"), TEXT, _check_letters),
+    "split": _Signature(2, 2, ("text", "text"), list_of(TEXT), _check_second),
     "abs": _Signature(1, 1, ("number",), _same),
     "sign": _Signature(1, 1, ("number",), INTEGER),
     **dict.fromkeys(("ceil", "floor", "sqrt", "log", "log10"), _Signature(1, 1, ("number",), FLOAT)),
@@ -285,7 +267,7 @@ _SIGNATURES: Mapping[str, _Signature] = {
     "reverse": _Signature(1, 1, ("list or text",), _same),
     **dict.fromkeys(("head", "last"), _Signature(1, 1, ("list",), _item)),
     "tail": _Signature(1, 1, ("list",), _same),
-    **{kind: _Signature(1, 1, (_MADE_OF,), ValueKind(kind), _check_moment(kind)) for kind in (*MOMENTS, "duration")},
+    **{kind: _Signature(1, 1, (_MADE_OF,), ValueKind(kind), _check_moment) for kind in (*MOMENTS, "duration")},
     **{f"{kind}.truncate": _Signature(2, 3, ("text", _MOMENT, "map"), ValueKind(kind)) for kind in MOMENTS},
     **dict.fromkeys(_BETWEEN, _Signature(2, 2, (_MOMENT, _MOMENT), DURATION)),
     "datetime.fromepoch": _Signature(2, 2, ("integer", "integer"), ValueKind("datetime")),

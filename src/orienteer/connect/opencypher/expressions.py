@@ -11,13 +11,14 @@ from orienteer.connect.opencypher.server_names import ServerNames
 from orienteer.cypher import syntax
 from orienteer.cypher.checks import check_count, kind_of_calculation
 from orienteer.cypher.compiler import Compiled, ExpressionCompiler
-from orienteer.cypher.functions import SPELLED, kind_of_aggregate, no_aggregation, range_of
+from orienteer.cypher.functions import kind_of_aggregate, no_aggregation, range_of
 from orienteer.cypher.kinds import BOOLEAN, DATE, INTEGER, NULL, TEXT, Value, ValueKind, constant, list_of, quoted
 from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader, ReadPath
 from orienteer.cypher.patterns import MOST_HOPS
 from orienteer.cypher.syntax import HasType, PathPattern, PatternComprehension, Subquery, made_up
 from orienteer.errors import BadQuery
 from orienteer.query.expressions import Binary, Expression, Tree, Variable, conjuncts, parts
+from orienteer.query.values import SPELLED
 
 # Texts or lists put together: WITH x + x AS x doubles them each time.
 _MOST_PARTS = 1_000
@@ -196,10 +197,7 @@ class ServerExpressions(ExpressionCompiler):
 
 # What replace() may make of a text, in parts of it: it may put a longer one in place of each letter.
 _REPLACED = 10
-_CALLED = {
-    **SPELLED, "tolower": "toLower", "toupper": "toUpper", "ltrim": "lTrim", "rtrim": "rTrim", "edges": "relationships",
-    "id": "elementId",
-}  # fmt: skip
+_CALLED = {**SPELLED, "id": "elementId"}
 _DATE_FORM = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
 
