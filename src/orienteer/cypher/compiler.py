@@ -43,6 +43,7 @@ from orienteer.cypher.kinds import (
 )
 from orienteer.cypher.patterns import Scope
 from orienteer.errors import BadQuery
+from orienteer.query import expressions as ex
 from orienteer.query.expressions import Expression
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
@@ -103,15 +104,15 @@ class ExpressionCompiler:
         """Return a part of the statement whose own parts are in the engine's form already."""
         return Compiled(tree, Value("", kind, parts=parts))
 
-    def literal(self, expression: syntax.Literal_) -> Compiled:
+    def literal(self, expression: ex.Literal_) -> Compiled:
         """Return a value that stands in the statement."""
         return Compiled(expression, constant(expression.value))
 
-    def parameter(self, expression: syntax.Parameter) -> Compiled:
+    def parameter(self, expression: ex.Parameter) -> Compiled:
         """Return a parameter. Raises `BadQuery` for values that the engine does not take."""
         raise NotImplementedError
 
-    def entry(self, expression: syntax.Property) -> Compiled:
+    def entry(self, expression: ex.Property) -> Compiled:
         """Return a property of a node or an edge, an entry of a map, or a part of a date."""
         raise NotImplementedError
 
@@ -135,11 +136,11 @@ class ExpressionCompiler:
         """Return reduce()."""
         raise NotImplementedError
 
-    def aggregation(self, expression: syntax.FunctionCall) -> Compiled:
+    def aggregation(self, expression: ex.FunctionCall) -> Compiled:
         """Return count(), collect() and the like."""
         raise NotImplementedError
 
-    def type_call(self, expression: syntax.FunctionCall) -> Compiled:
+    def type_call(self, expression: ex.FunctionCall) -> Compiled:
         """Return type(), labels() or nodeType()."""
         raise NotImplementedError
 
@@ -162,28 +163,28 @@ class ExpressionCompiler:
     def _common(self, kinds: list[ValueKind], where: str) -> ValueKind:
         return common(kinds, where) if self.is_strict else common_or_unknown(kinds)
 
-    def _variable(self, expression: syntax.Variable) -> Compiled:
+    def _variable(self, expression: ex.Variable) -> Compiled:
         value = self.scope.variable(expression.name)
-        return Compiled(self.made(syntax.Variable(value.text), value.kind).tree, value)
+        return Compiled(self.made(ex.Variable(value.text), value.kind).tree, value)
 
-    def _unary(self, expression: syntax.Unary) -> Compiled:
+    def _unary(self, expression: ex.Unary) -> Compiled:
         if expression.operator == "NOT":
-            return self.boolean(syntax.Unary("NOT", self.condition(expression.operand)))
+            return self.boolean(ex.Unary("NOT", self.condition(expression.operand)))
         operand = self.compiled(expression.operand)
         if expression.operator == "-":
             check_kind("a minus sign", operand.value, "number")
-            return self.made(syntax.Unary("-", operand.tree), operand.kind)
-        return self.boolean(syntax.Unary(expression.operator, operand.tree))
+            return self.made(ex.Unary("-", operand.tree), operand.kind)
+        return self.boolean(ex.Unary(expression.operator, operand.tree))
 
-    def _binary(self, expression: syntax.Binary) -> Compiled:
+    def _binary(self, expression: ex.Binary) -> Compiled:
         operator = expression.operator
         if operator in ("AND", "OR", "XOR"):
             left, right = self.condition(expression.left), self.condition(expression.right)
-            return self.boolean(syntax.Binary(operator, left, right))
+            return self.boolean(ex.Binary(operator, left, right))
         if (tested := self._type_condition(expression)) is not None:
             return tested
         first, second = self.compiled(expression.left), self.compiled(expression.right)
-        tree = syntax.Binary(operator, first.tree, second.tree)
+        tree = ex.Binary(operator, first.tree, second.tree)
         if operator in _COMPARISONS:
             if self.is_strict or not first.kind.name == second.kind.name == "list":  # they are compared item by item
                 check_compared(operator, first.value, second.value)
@@ -199,19 +200,19 @@ class ExpressionCompiler:
 
     # Lists, maps, CASE.
 
-    def _list(self, expression: syntax.ListOf) -> Compiled:
+    def _list(self, expression: ex.ListOf) -> Compiled:
         items = [self.compiled(part) for part in expression.items]
         kind = self._common([item.kind for item in items], "a list")
         parts = sum(item.value.parts for item in items if item.value.parts > 1)
-        return self.made(syntax.ListOf(tuple(item.tree for item in items)), list_of(kind), max(parts, 1))
+        return self.made(ex.ListOf(tuple(item.tree for item in items)), list_of(kind), max(parts, 1))
 
-    def _map(self, expression: syntax.MapOf) -> Compiled:
+    def _map(self, expression: ex.MapOf) -> Compiled:
         items = [(key, self.compiled(part)) for key, part in expression.items]
         kind = map_of((key, item.kind) for key, item in items)
         parts = 1 + sum(item.value.parts - 1 for _, item in items)
-        return self.made(syntax.MapOf(tuple((key, item.tree) for key, item in items)), kind, parts)
+        return self.made(ex.MapOf(tuple((key, item.tree) for key, item in items)), kind, parts)
 
-    def item(self, expression: syntax.Item) -> Compiled:
+    def item(self, expression: ex.Item) -> Compiled:
         """Return an item of a list, or an entry by its key."""
         base, at = self.compiled(expression.base), self.compiled(expression.at)
         if calls(expression.base, "labels") and at.value.known not in (0, *([1] if self.label else []), None):
@@ -221,15 +222,15 @@ class ExpressionCompiler:
                 raise BadQuery("a property is named after a dot, as in n.name")
             check_kind("a key in brackets", at.value, "text")
             if base.kind.name in ("node", "edge") and isinstance(at.value.known, str):
-                return self.compiled(syntax.Property(expression.base, at.value.known))
+                return self.compiled(ex.Property(expression.base, at.value.known))
             kind = dict(base.kind.entries or ()).get(str(at.value.known), UNKNOWN)
         else:
             check_kind("a place in brackets", base.value, "list")
             check_kind("a place in a list", at.value, "integer")
             kind = base.kind.item or UNKNOWN
-        return self.made(syntax.Item(base.tree, at.tree), kind, base.value.parts)
+        return self.made(ex.Item(base.tree, at.tree), kind, base.value.parts)
 
-    def _slice(self, expression: syntax.Slice) -> Compiled:
+    def _slice(self, expression: ex.Slice) -> Compiled:
         base = self.compiled(expression.base)
         check_kind("a slice", base.value, "list")
         bounds = list[Expression | None]()
@@ -238,13 +239,13 @@ class ExpressionCompiler:
             if made is not None:
                 check_kind("a place in a list", made.value, "integer")
             bounds.append(None if made is None else made.tree)
-        return self.made(syntax.Slice(base.tree, bounds[0], bounds[1]), base.kind, base.value.parts)
+        return self.made(ex.Slice(base.tree, bounds[0], bounds[1]), base.kind, base.value.parts)
 
-    def _case(self, expression: syntax.CaseExpression) -> Compiled:
+    def _case(self, expression: ex.CaseExpression) -> Compiled:
         whens = [(self.condition(condition), self.compiled(result)) for condition, result in expression.whens]
         otherwise = None if expression.otherwise is None else self.compiled(expression.otherwise)
         results = [result for _, result in whens] + ([] if otherwise is None else [otherwise])
-        tree = syntax.CaseExpression(
+        tree = ex.CaseExpression(
             tuple((condition, result.tree) for condition, result in whens),
             None if otherwise is None else otherwise.tree,
         )
@@ -257,7 +258,7 @@ class ExpressionCompiler:
         check_kind(what, made.value, "list")
         return made, Value(self.scope.fresh(), made.kind.item or UNKNOWN, parts=made.value.parts)
 
-    def _comprehension(self, expression: syntax.Comprehension) -> Compiled:
+    def _comprehension(self, expression: ex.Comprehension) -> Compiled:
         source, item = self.items(expression.source, "a list comprehension")
         where = result = None
         with self.scope.inner({expression.variable: item}):
@@ -265,19 +266,19 @@ class ExpressionCompiler:
                 where = self.condition(expression.where)
             if expression.result is not None:
                 result = self.compiled(expression.result)
-        tree = syntax.Comprehension(item.text, source.tree, where, None if result is None else result.tree)
+        tree = ex.Comprehension(item.text, source.tree, where, None if result is None else result.tree)
         parts = source.value.parts * (1 if result is None else result.value.parts)
         return self.made(tree, list_of(item.kind if result is None else result.kind), parts)
 
-    def _quantifier(self, expression: syntax.Quantifier) -> Compiled:
+    def _quantifier(self, expression: ex.Quantifier) -> Compiled:
         source, item = self.items(expression.source, f"{expression.kind}()")
         with self.scope.inner({expression.variable: item}):
             where = self.condition(expression.where)
-        return self.boolean(syntax.Quantifier(expression.kind, item.text, source.tree, where))
+        return self.boolean(ex.Quantifier(expression.kind, item.text, source.tree, where))
 
     # Functions, and conditions on types.
 
-    def call(self, expression: syntax.FunctionCall) -> Compiled:
+    def call(self, expression: ex.FunctionCall) -> Compiled:
         """Return a call of a function. Raises `BadQuery` for wrong arguments."""
         name = expression.name
         if name in AGGREGATES:
@@ -292,7 +293,7 @@ class ExpressionCompiler:
         kind = NULL if values[0].kind == NULL else kind_of_graph_call(name, values[0], self.scope)
         return self.called(name, arguments, kind)
 
-    def owner(self, call: syntax.FunctionCall) -> Compiled:
+    def owner(self, call: ex.FunctionCall) -> Compiled:
         """Return the argument of type(), labels() or nodeType(). Raises `BadQuery` unless it is an edge or a node."""
         check_count(call.name, call.arguments, 1, 1)
         made = self.compiled(call.arguments[0])
@@ -304,39 +305,39 @@ class ExpressionCompiler:
             check_graph_kind(what, value, wanted)
 
     def _has_type(self, expression: syntax.HasType) -> Compiled:
-        owner = self.compiled(syntax.Variable(expression.variable))
+        owner = self.compiled(ex.Variable(expression.variable))
         if owner.kind.name != "edge":
             self._check_owner(f"{expression.variable}:TYPE", owner.value, "node")
         elif not expression.types:
             raise BadQuery(f"{expression.variable!r} is an edge: only nodes have the domain's label")
         return self.is_of(owner, expression.types, is_edge=owner.kind.name == "edge")
 
-    def _type_condition(self, expression: syntax.Binary) -> Compiled | None:
+    def _type_condition(self, expression: ex.Binary) -> Compiled | None:
         """Return a test of types for `type(r) = 'TREATS'` and the like; None for another condition."""
         test = type_test(expression, self.scope.constant, self.label)
         if test is None:
             return None
         condition = self.is_of(self.owner(test.call), test.words or (), is_edge=test.call.name == "type")
-        return self.boolean(syntax.Unary("NOT", condition.tree)) if test.is_negated else condition
+        return self.boolean(ex.Unary("NOT", condition.tree)) if test.is_negated else condition
 
 
 _METHODS: Mapping[type, str] = {
-    syntax.Literal_: "literal",
-    syntax.Parameter: "parameter",
-    syntax.Variable: "_variable",
-    syntax.Property: "entry",
+    ex.Literal_: "literal",
+    ex.Parameter: "parameter",
+    ex.Variable: "_variable",
+    ex.Property: "entry",
     syntax.HasType: "_has_type",
-    syntax.Unary: "_unary",
-    syntax.Binary: "_binary",
-    syntax.ListOf: "_list",
-    syntax.MapOf: "_map",
-    syntax.Item: "item",
-    syntax.Slice: "_slice",
-    syntax.CaseExpression: "_case",
-    syntax.Comprehension: "_comprehension",
-    syntax.Quantifier: "_quantifier",
+    ex.Unary: "_unary",
+    ex.Binary: "_binary",
+    ex.ListOf: "_list",
+    ex.MapOf: "_map",
+    ex.Item: "item",
+    ex.Slice: "_slice",
+    ex.CaseExpression: "_case",
+    ex.Comprehension: "_comprehension",
+    ex.Quantifier: "_quantifier",
     syntax.Reduction: "reduction",
     syntax.Subquery: "subquery",
     syntax.PatternComprehension: "pattern_comprehension",
-    syntax.FunctionCall: "call",
+    ex.FunctionCall: "call",
 }

@@ -13,12 +13,13 @@ from orienteer.cypher.kinds import Value
 from orienteer.cypher.patterns import Scope
 from orienteer.cypher.syntax import Projection
 from orienteer.errors import BadQuery
+from orienteer.query import expressions as ex
 from orienteer.query.expressions import Expression, FunctionCall, children
 
 
 def items_of(clause: Projection, variables: Iterable[str]) -> list[syntax.ProjectionItem]:
     """Return the items of a clause, with the variables in scope for `*`. Raises `BadQuery`."""
-    star = [syntax.ProjectionItem(syntax.Variable(name), name, False) for name in variables]
+    star = [syntax.ProjectionItem(ex.Variable(name), name, False) for name in variables]
     items = [*(star if clause.star else ()), *clause.items]
     names = [item.name for item in items]
     if len(set(names)) < len(names):
@@ -69,7 +70,7 @@ def order_of(
 
 def _columns(items: Iterable[syntax.ProjectionItem]) -> dict[Expression, str]:
     """Return the column of each expression that is not a variable."""
-    return {item.expression: item.name for item in items if not isinstance(item.expression, syntax.Variable)}
+    return {item.expression: item.name for item in items if not isinstance(item.expression, ex.Variable)}
 
 
 def aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold
@@ -83,9 +84,9 @@ def mixed(expression: Any, keys: Collection[Expression]) -> bool:  # Any: as abo
     """Return whether an expression reads a row's own values, other than `keys`, outside of an aggregation."""
     if expression in keys or _is_aggregation(expression):
         return False
-    if isinstance(expression, syntax.Variable | syntax.HasType | syntax.Subquery):
+    if isinstance(expression, ex.Variable | syntax.HasType | syntax.Subquery):
         return True
-    if isinstance(expression, syntax.Comprehension | syntax.Quantifier):  # their own variable is not a row's
+    if isinstance(expression, ex.Comprehension | ex.Quantifier):  # their own variable is not a row's
         return mixed(expression.source, keys)
     return any(mixed(part, keys) for part in children(expression))
 
@@ -111,12 +112,10 @@ def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> 
     keys, gathered = apart(items)
     if all(_is_aggregation(item.expression) for item in gathered):
         return None
-    calls = (call for item in gathered for call in syntax.parts(item.expression, FunctionCall) if _is_aggregation(call))
+    calls = (call for item in gathered for call in ex.parts(item.expression, FunctionCall) if _is_aggregation(call))
     expressions: list[Expression] = list(dict.fromkeys([*(key.expression for key in keys), *calls]))
     first = [
-        syntax.ProjectionItem(
-            part, part.name if isinstance(part, syntax.Variable) else syntax.made_up("part", place), True
-        )
+        syntax.ProjectionItem(part, part.name if isinstance(part, ex.Variable) else syntax.made_up("part", place), True)
         for place, part in enumerate(expressions)
     ]
     columns = _columns(first)
@@ -137,10 +136,10 @@ def with_columns(expression: Any, columns: Mapping[Expression, str]) -> Any:  # 
         return tuple(with_columns(part, columns) for part in expression)
     if not is_dataclass(expression) or isinstance(expression, type | syntax.Subquery):
         return expression
-    if isinstance(expression, syntax.Literal_ | syntax.Parameter | syntax.Variable):
+    if isinstance(expression, ex.Literal_ | ex.Parameter | ex.Variable):
         return expression
     if expression in columns:
-        return syntax.Variable(columns[expression])  # type: ignore[index]  # it is in `columns`
+        return ex.Variable(columns[expression])  # type: ignore[index]  # it is in `columns`
     return replace(
         expression,
         **{field.name: with_columns(getattr(expression, field.name), columns) for field in fields(expression)},

@@ -31,6 +31,7 @@ from orienteer.cypher.projections import in_two_steps, items_of, order_of, page_
 from orienteer.cypher.syntax import CypherStatement, MatchClause, Projection, Unwind
 from orienteer.errors import BadOption, BadQuery, DatabaseAway, QueryStopped
 from orienteer.ingest.tables.values import plain
+from orienteer.query import expressions as ex
 from orienteer.records import JsonValue
 
 SESSIONS = 3
@@ -349,7 +350,7 @@ class _QueryWriter:
         for place, item in enumerate(items):
             with self.scope.aggregating(True):
                 value = self.expressions.value(item.expression)
-            is_kept = isinstance(item.expression, syntax.Variable) and not is_last
+            is_kept = isinstance(item.expression, ex.Variable) and not is_last
             name = value.text if is_kept else f"c{place}" if is_last else self.scope.fresh()
             written.append(value.text if name == value.text else f"{value.text} AS {name}")
             after[item.name] = Value(name, value.kind, parts=value.parts)

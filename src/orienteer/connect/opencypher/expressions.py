@@ -17,6 +17,7 @@ from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader, Rea
 from orienteer.cypher.patterns import MOST_HOPS
 from orienteer.cypher.syntax import HasType, PathPattern, PatternComprehension, Subquery, made_up
 from orienteer.errors import BadQuery
+from orienteer.query import expressions as ex
 from orienteer.query.expressions import Binary, Expression, Tree, Variable, conjuncts, parts
 from orienteer.query.values import SPELLED
 
@@ -38,17 +39,17 @@ def _written(value: Value) -> Compiled:
     return Compiled(Written(value.text), value)
 
 
-def _unary(part: syntax.Unary) -> str:
+def _unary(part: ex.Unary) -> str:
     words = {"NOT": "NOT {}", "-": "-{}"}.get(part.operator, f"{{}} {part.operator}")
     return f"({words.format(part.operand)})"
 
 
-def _case(part: syntax.CaseExpression) -> str:
+def _case(part: ex.CaseExpression) -> str:
     whens = "".join(f" WHEN {condition} THEN {result}" for condition, result in part.whens)
     return f"CASE{whens}{'' if part.otherwise is None else f' ELSE {part.otherwise}'} END"
 
 
-def _comprehension(part: syntax.Comprehension) -> str:
+def _comprehension(part: ex.Comprehension) -> str:
     where = "" if part.where is None else f" WHERE {part.where}"
     return f"[{part.variable} IN {part.source}{where}{'' if part.result is None else f' | {part.result}'}]"
 
@@ -56,17 +57,17 @@ def _comprehension(part: syntax.Comprehension) -> str:
 # How the parts of a statement are written, once their own parts are.
 _TEXTS: Mapping[type, Callable[[Any], str]] = {
     Written: str,
-    syntax.Variable: lambda part: part.name,
-    syntax.Unary: _unary,
-    syntax.Binary: lambda part: f"({part.left} {part.operator} {part.right})",
-    syntax.ListOf: lambda part: f"[{', '.join(map(str, part.items))}]",
-    syntax.MapOf: lambda part: f"{{{', '.join(f'{quoted(key)}: {value}' for key, value in part.items)}}}",
-    syntax.Item: lambda part: f"({part.base})[{part.at}]",
-    syntax.Slice: lambda part: f"({part.base})[{part.begin or ''}..{part.end or ''}]",
-    syntax.CaseExpression: _case,
-    syntax.Comprehension: _comprehension,
-    syntax.Quantifier: lambda part: f"{part.kind}({part.variable} IN {part.source} WHERE {part.where})",
-    syntax.FunctionCall: lambda part: f"{part.name}({', '.join(map(str, part.arguments))})",
+    ex.Variable: lambda part: part.name,
+    ex.Unary: _unary,
+    ex.Binary: lambda part: f"({part.left} {part.operator} {part.right})",
+    ex.ListOf: lambda part: f"[{', '.join(map(str, part.items))}]",
+    ex.MapOf: lambda part: f"{{{', '.join(f'{quoted(key)}: {value}' for key, value in part.items)}}}",
+    ex.Item: lambda part: f"({part.base})[{part.at}]",
+    ex.Slice: lambda part: f"({part.base})[{part.begin or ''}..{part.end or ''}]",
+    ex.CaseExpression: _case,
+    ex.Comprehension: _comprehension,
+    ex.Quantifier: lambda part: f"{part.kind}({part.variable} IN {part.source} WHERE {part.where})",
+    ex.FunctionCall: lambda part: f"{part.name}({', '.join(map(str, part.arguments))})",
 }
 
 
@@ -88,16 +89,16 @@ class ServerExpressions(ExpressionCompiler):
             )
         return _written(Value(_TEXTS[type(tree)](tree), kind, parts=parts))
 
-    def literal(self, expression: syntax.Literal_) -> Compiled:
+    def literal(self, expression: ex.Literal_) -> Compiled:
         """Write a constant, a text as a parameter."""
         value = constant(expression.value)
         return _written(value._replace(text=self.scope.hold(value.known)) if value.kind == TEXT else value)
 
-    def parameter(self, expression: syntax.Parameter) -> Compiled:
+    def parameter(self, expression: ex.Parameter) -> Compiled:
         """Write a parameter."""
         return _written(self.scope.parameter(expression.name))
 
-    def entry(self, expression: syntax.Property) -> Compiled:
+    def entry(self, expression: ex.Property) -> Compiled:
         """Write a property."""
         base = self.value(expression.base)
         if base.kind == DATE and expression.key in ("year", "month", "day"):
@@ -129,7 +130,7 @@ class ServerExpressions(ExpressionCompiler):
         text = f"{expression.kind} {{ MATCH {matched.text} }}"
         return _written(Value(text, BOOLEAN if expression.kind == "EXISTS" else INTEGER))
 
-    def aggregation(self, expression: syntax.FunctionCall) -> Compiled:
+    def aggregation(self, expression: ex.FunctionCall) -> Compiled:
         """Write count(), collect() and the like. Raises `BadQuery` outside of WITH and RETURN."""
         name = expression.name
         if not self.scope.may_aggregate:
@@ -159,7 +160,7 @@ class ServerExpressions(ExpressionCompiler):
         if name == "length" and values[0].kind.name != "path":
             name = "size"
         trees = tuple(argument.tree for argument in arguments)
-        return self.made(syntax.FunctionCall(_CALLED.get(name, name), trees), kind, parts)
+        return self.made(ex.FunctionCall(_CALLED.get(name, name), trees), kind, parts)
 
     # Types.
 
@@ -174,7 +175,7 @@ class ServerExpressions(ExpressionCompiler):
             )
         return _written(Value(text, BOOLEAN))
 
-    def type_call(self, expression: syntax.FunctionCall) -> Compiled:
+    def type_call(self, expression: ex.FunctionCall) -> Compiled:
         """Write the type of a node or an edge, or the list of it; null for null."""
         owner = self.owner(expression)
         if expression.name == "type":
@@ -185,11 +186,11 @@ class ServerExpressions(ExpressionCompiler):
             text, kind = f"CASE WHEN {owner.tree} IS NOT NULL THEN [{text}] END", list_of(kind)
         return _written(Value(text, kind))
 
-    def item(self, expression: syntax.Item) -> Compiled:
+    def item(self, expression: ex.Item) -> Compiled:
         """Write an item of a list; the first label of a node is its type."""
         base = expression.base
-        if isinstance(base, syntax.FunctionCall) and base.name == "labels" and expression.at == syntax.Literal_(0):
-            return self.type_call(syntax.FunctionCall("nodetype", base.arguments))
+        if isinstance(base, ex.FunctionCall) and base.name == "labels" and expression.at == ex.Literal_(0):
+            return self.type_call(ex.FunctionCall("nodetype", base.arguments))
         return ExpressionCompiler.item(self, expression)
 
 
@@ -249,7 +250,7 @@ def _compared_keys(conditions: Iterable[Expression], names: frozenset[str]) -> s
         for part in conditions
         if isinstance(part, Binary) and part.operator in ("=", "IN")
         for side, other in [(part.left, part.right), (part.right, part.left)][: 2 if part.operator == "=" else 1]
-        if isinstance(side, syntax.Property) and not isinstance(other, syntax.Property)
+        if isinstance(side, ex.Property) and not isinstance(other, ex.Property)
         if isinstance(side.base, Variable) and side.base.name in names
     }
 

@@ -24,6 +24,7 @@ from orienteer.cypher.kinds import (
 )
 from orienteer.cypher.patterns import kind_of_parameter
 from orienteer.errors import BadQuery, UnknownProperty
+from orienteer.query import expressions as ex
 from orienteer.query.expressions import Expression, Variable
 from orienteer.query.plan import Hop, Inner, IsIn, IsOf, Leads, Match, Reduce, Table
 from orienteer.query.sets import both
@@ -45,24 +46,24 @@ class Expressions(ExpressionCompiler):
     pattern: Callable[..., Match]
     """Compiles a pattern inside an expression, as `patterns.inner_match` does."""
 
-    def parameter(self, expression: syntax.Parameter) -> Compiled:
+    def parameter(self, expression: ex.Parameter) -> Compiled:
         """Return a parameter."""
         value = self.scope.value(expression.name)
         kind = kind_of_parameter(expression.name, value)
         return Compiled(expression, Value("", kind, None if isinstance(value, list | dict) else value))
 
-    def entry(self, expression: syntax.Property) -> Compiled:
+    def entry(self, expression: ex.Property) -> Compiled:
         """Return a property; one that other nodes or edges of the graph have is null, with a note."""
         base, key = self.compiled(expression.base), expression.key
         if base.kind.is_temporal:
-            return self.made(syntax.Property(base.tree, key), TEXT if key in ("timezone", "offset") else INTEGER)
+            return self.made(ex.Property(base.tree, key), TEXT if key in ("timezone", "offset") else INTEGER)
         if base.kind.name == "null":
             return base
         names, own = self.scope.names, key.casefold()
         if base.kind.name not in ("node", "edge"):
-            return self.made(syntax.Property(base.tree, key), kind_of_entry(base.kind, key))
+            return self.made(ex.Property(base.tree, key), kind_of_entry(base.kind, key))
         if base.kind.name == "node" and own in ("id", "name") and key not in names.catalog.node_columns:
-            return self.made(syntax.Property(base.tree, own), TEXT)
+            return self.made(ex.Property(base.tree, own), TEXT)
         try:
             column = names.column(base.kind.name, key, base.kind.types)
         except UnknownProperty as error:
@@ -73,11 +74,11 @@ class Expressions(ExpressionCompiler):
             except UnknownProperty:
                 raise error from None  # no node or edge of the graph has it
             self.scope.note(f"{error} It is null here.")
-        return self.made(syntax.Property(base.tree, column.column), column.value_kind)
+        return self.made(ex.Property(base.tree, column.column), column.value_kind)
 
-    def is_id(self, expression: Expression) -> TypeGuard[syntax.Property]:
+    def is_id(self, expression: Expression) -> TypeGuard[ex.Property]:
         """Return whether an expression is the id of a node in a variable; a view may show one id for several nodes."""
-        if not isinstance(expression, syntax.Property) or not isinstance(expression.base, syntax.Variable):
+        if not isinstance(expression, ex.Property) or not isinstance(expression.base, ex.Variable):
             return False
         base, names = self.scope.variables.get(expression.base.name), self.scope.names
         is_own = expression.key.casefold() == "id" and expression.key not in names.catalog.node_columns
@@ -87,7 +88,7 @@ class Expressions(ExpressionCompiler):
         """Return a test of types by any of their names; without a name, of the domain's label."""
         looked_up = self.scope.names
         if not names:
-            return self.boolean(syntax.Unary("IS NOT NULL", owner.tree))
+            return self.boolean(ex.Unary("IS NOT NULL", owner.tree))
         if is_edge:
             types = {self.edge_numbers[triple.type] for name in names for triple in looked_up.edge_triples(name)}
         else:
@@ -97,7 +98,7 @@ class Expressions(ExpressionCompiler):
     def calculated(self, operator: str, left: Compiled, right: Compiled) -> Compiled:
         """Return `left operator right`."""
         kind = _kind_of_result(operator, left.value, right.value)
-        return self.made(syntax.Binary(operator, left.tree, right.tree), kind)
+        return self.made(ex.Binary(operator, left.tree, right.tree), kind)
 
     def reduction(self, expression: syntax.Reduction) -> Compiled:
         """Return reduce()."""
@@ -141,17 +142,17 @@ class Expressions(ExpressionCompiler):
             result = self.compiled(expression.result)
         return self.made(Inner("list", match, result.tree), list_of(result.kind))
 
-    def call(self, expression: syntax.FunctionCall) -> Compiled:
+    def call(self, expression: ex.FunctionCall) -> Compiled:
         """Return a call; the date and the time are those of the statement. Raises `BadQuery` for wrong arguments."""
         kind_of_now, _, clock = expression.name.partition(".")
         if kind_of_now in MOMENTS and (clock in CLOCKS or not (clock or expression.arguments)):
             given = [self.compiled(part).kind for part in expression.arguments]
             if given and given != [NULL]:
                 raise BadQuery(f"{expression.name}() takes nothing: it is the time of the statement, in UTC")
-            expression = syntax.FunctionCall(kind_of_now, (syntax.Literal_(None if given else now(kind_of_now)),))
+            expression = ex.FunctionCall(kind_of_now, (ex.Literal_(None if given else now(kind_of_now)),))
         return ExpressionCompiler.call(self, expression)
 
-    def aggregation(self, expression: syntax.FunctionCall) -> Compiled:
+    def aggregation(self, expression: ex.FunctionCall) -> Compiled:
         """Raise the error for an aggregation that no clause has made a column of."""
         raise no_aggregation(expression.name)
 
@@ -161,15 +162,15 @@ class Expressions(ExpressionCompiler):
             kind = arguments[0].kind
         if name in ("startnode", "endnode"):
             kind = ValueKind("node", frozenset(self.scope.names.schema.node_types))
-        return self.made(syntax.FunctionCall(name, tuple(argument.tree for argument in arguments)), kind)
+        return self.made(ex.FunctionCall(name, tuple(argument.tree for argument in arguments)), kind)
 
-    def type_call(self, expression: syntax.FunctionCall) -> Compiled:
+    def type_call(self, expression: ex.FunctionCall) -> Compiled:
         """Return type(), labels() or nodeType()."""
         name, owner = expression.name, self.owner(expression)
         kind = ValueKind("edge type" if name == "type" else "node type")
         if name == "labels":
             kind = list_of(kind if self.label is None else TEXT)
-        return self.made(syntax.FunctionCall(name, (owner.tree,)), kind)
+        return self.made(ex.FunctionCall(name, (owner.tree,)), kind)
 
 
 def _kind_of_result(operator: str, left: Value, right: Value) -> ValueKind:

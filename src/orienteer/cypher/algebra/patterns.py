@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from orienteer.cypher import syntax
 from orienteer.cypher.algebra.expressions import Expressions
 from orienteer.cypher.kinds import NULL, UNKNOWN, ValueKind
 from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader, ReadPath
 from orienteer.cypher.syntax import Direction, EdgePattern, NodePattern, PathPattern
 from orienteer.elements import Triple
 from orienteer.errors import BadQuery, UnknownType
+from orienteer.query import expressions as ex
 from orienteer.query.expressions import Expression, FunctionCall, conjuncts, parts
 from orienteer.query.plan import Among, Every, Inner, Match, Meeting, NodeSet, Step, Table, Unit
 from orienteer.query.sets import both
@@ -218,15 +218,15 @@ def _is_of_node(condition: Expression) -> bool:
 
 def _listed(compiler: Expressions, name: str, condition: Expression) -> Among | None:
     """Return the nodes that a condition names by id or by name; None for another condition."""
-    if not isinstance(condition, syntax.Binary) or condition.operator not in ("=", "IN"):
+    if not isinstance(condition, ex.Binary) or condition.operator not in ("=", "IN"):
         return None
     left, right = condition.left, condition.right
-    if condition.operator == "=" and not isinstance(left, syntax.Property):
+    if condition.operator == "=" and not isinstance(left, ex.Property):
         left, right = right, left
-    if not isinstance(left, syntax.Property) or left.base != syntax.Variable(name) or left.key not in ("id", "name"):
+    if not isinstance(left, ex.Property) or left.base != ex.Variable(name) or left.key not in ("id", "name"):
         return None
     value: object = compiler.scope.constant(right)
-    if isinstance(right, syntax.ListOf):
+    if isinstance(right, ex.ListOf):
         value = [compiler.scope.constant(item) for item in right.items]
     words = value if condition.operator == "IN" else [value]
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
