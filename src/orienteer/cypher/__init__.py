@@ -7,6 +7,7 @@ Every statement takes this path, and no other leads to an engine:
                        with the form to use
     names              node types, edge types and properties by any name, and the names of a view (GraphScout's)
     functions, checks, kinds, projections  arguments and results of functions, comparisons, WITH and RETURN
+    compiler           the walk through an expression, by the same rules of kinds for every engine
 
     algebra/           the engine over our own graphs: the tree compiled to the algebra of `orienteer.query`
     confined, worker   that engine in processes that may neither write nor run too long

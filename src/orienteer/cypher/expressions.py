@@ -10,6 +10,7 @@ from orienteer.cypher.functions import AGGREGATES, resolve
 from orienteer.cypher.patterns import node_labels, read_path, read_paths
 from orienteer.cypher.tokens import TokenReader
 from orienteer.errors import BadQuery
+from orienteer.query import expressions as ex
 from orienteer.query.expressions import Expression
 from orienteer.query.temporal import CLOCKS, FUNCTIONS, MOMENTS
 
@@ -37,14 +38,14 @@ def _joined(
     left = _joined(reader, levels[1:], operand)
     while reader.is_word(*levels[0]) or reader.is_sign(*levels[0]):
         operator = reader.next().value.upper()
-        left = syntax.Binary(operator, left, _joined(reader, levels[1:], operand))
+        left = ex.Binary(operator, left, _joined(reader, levels[1:], operand))
     return left
 
 
 def _not(reader: TokenReader) -> Expression:
     if reader.takes_word("NOT"):
         with reader.nested():
-            return syntax.Unary("NOT", _not(reader))
+            return ex.Unary("NOT", _not(reader))
     return _comparison(reader)
 
 
@@ -55,16 +56,16 @@ def _comparison(reader: TokenReader) -> Expression:
     while reader.is_sign(*_COMPARISONS):
         operator = reader.next().value.replace("!=", "<>")
         right = _predicate(reader)
-        compared = syntax.Binary(operator, left, right)
+        compared = ex.Binary(operator, left, right)
         if chain is not None:
             _check_repeated(left, "a < b < c repeats b", "a < b AND b < c")
-        chain = compared if chain is None else syntax.Binary("AND", chain, compared)
+        chain = compared if chain is None else ex.Binary("AND", chain, compared)
         left = right
     return left if chain is None else chain
 
 
 def _check_repeated(expression: Expression, what: str, instead: str) -> None:
-    if syntax.measured(expression)[1] > _MOST_REPEATED:
+    if ex.measured(expression)[1] > _MOST_REPEATED:
         raise BadQuery(f"{what}, which is too long for it here: name it first by WITH ... AS b, then write {instead}")
 
 
@@ -72,17 +73,17 @@ def _predicate(reader: TokenReader) -> Expression:
     left = _sum(reader)
     while True:
         if reader.takes_word("STARTS", "WITH"):
-            left = syntax.Binary("STARTS WITH", left, _sum(reader))
+            left = ex.Binary("STARTS WITH", left, _sum(reader))
         elif reader.takes_word("ENDS", "WITH"):
-            left = syntax.Binary("ENDS WITH", left, _sum(reader))
+            left = ex.Binary("ENDS WITH", left, _sum(reader))
         elif reader.is_word("CONTAINS", "IN"):
-            left = syntax.Binary(reader.next().value.upper(), left, _sum(reader))
+            left = ex.Binary(reader.next().value.upper(), left, _sum(reader))
         elif reader.takes("=~"):
-            left = syntax.Binary("=~", left, _sum(reader))
+            left = ex.Binary("=~", left, _sum(reader))
         elif reader.takes_word("IS", "NOT", "NULL"):
-            left = syntax.Unary("IS NOT NULL", left)
+            left = ex.Unary("IS NOT NULL", left)
         elif reader.takes_word("IS", "NULL"):
-            left = syntax.Unary("IS NULL", left)
+            left = ex.Unary("IS NULL", left)
         else:
             return left
 
@@ -98,21 +99,21 @@ def _signed(reader: TokenReader) -> Expression:
         return _postfix(reader)
     with reader.nested():
         operand = _signed(reader)
-    if isinstance(operand, syntax.Literal_) and isinstance(operand.value, int | float):
-        return syntax.Literal_(-operand.value)
-    return syntax.Unary("-", operand)
+    if isinstance(operand, ex.Literal_) and isinstance(operand.value, int | float):
+        return ex.Literal_(-operand.value)
+    return ex.Unary("-", operand)
 
 
 def _postfix(reader: TokenReader) -> Expression:
     expression = _atom(reader)
     while True:
         if reader.takes("."):
-            expression = syntax.Property(expression, reader.name("property"))
+            expression = ex.Property(expression, reader.name("property"))
         elif reader.takes("["):
             expression = _item(reader, expression)
-        elif reader.is_sign(":") and isinstance(expression, syntax.Variable):
+        elif reader.is_sign(":") and isinstance(expression, ex.Variable):
             expression = syntax.HasType(expression.name, node_labels(reader))
-        elif reader.is_sign("{") and isinstance(expression, syntax.Variable):
+        elif reader.is_sign("{") and isinstance(expression, ex.Variable):
             expression = _map(reader, expression)
         else:
             return expression
@@ -123,13 +124,13 @@ def _item(reader: TokenReader, base: Expression) -> Expression:
     if not reader.takes(".."):
         reader.expect("]", "after a place in a list")
         assert begin is not None
-        return syntax.Item(base, begin)
+        return ex.Item(base, begin)
     end = None if reader.is_sign("]") else read_expression(reader)
     reader.expect("]", "after a slice")
-    return syntax.Slice(base, begin, end)
+    return ex.Slice(base, begin, end)
 
 
-def _map(reader: TokenReader, base: syntax.Variable | None = None) -> Expression:
+def _map(reader: TokenReader, base: ex.Variable | None = None) -> Expression:
     """Read `{a: 1}`, after a variable also `n {.a, b: 1}`."""
     reader.expect("{", "of a map")
     items: list[tuple[str, Expression]] = []
@@ -138,12 +139,12 @@ def _map(reader: TokenReader, base: syntax.Variable | None = None) -> Expression
             if reader.is_sign("*"):
                 raise BadQuery(f"{base.name} {{.*}} is not supported: name the properties, as in {base.name} {{.name}}")
             key = reader.name("property")
-            items.append((key, syntax.Property(base, key)))
+            items.append((key, ex.Property(base, key)))
         else:
             key = reader.name("key")
             reader.expect(":", f"after the key {key!r}")
             items.append((key, read_expression(reader)))
-    return syntax.MapOf(tuple(items))
+    return ex.MapOf(tuple(items))
 
 
 # ---------------------------------------------------------------------------------------------------------- atoms
@@ -154,11 +155,11 @@ def _atom(reader: TokenReader) -> Expression:
     if token.kind in ("text", "integer", "float"):
         reader.next()
         kinds: dict[str, Callable[[str], int | float | str]] = {"text": str, "integer": int, "float": float}
-        return syntax.Literal_(kinds[token.kind](token.value))
+        return ex.Literal_(kinds[token.kind](token.value))
     if token.kind == "parameter":
         reader.next()
         reader.parameters.add(token.value)
-        return syntax.Parameter(token.value)
+        return ex.Parameter(token.value)
     if reader.is_sign("("):
         return _bracketed(reader)
     if reader.is_sign("["):
@@ -171,7 +172,7 @@ def _atom(reader: TokenReader) -> Expression:
 def _worded(reader: TokenReader) -> Expression:
     for word, value in (("TRUE", True), ("FALSE", False), ("NULL", None)):
         if reader.takes_word(word):
-            return syntax.Literal_(value)
+            return ex.Literal_(value)
     if reader.is_word("CASE"):
         return _case(reader)
     if reader.is_word("EXISTS", "COUNT", "COLLECT") and reader.is_sign("{", ahead=1):
@@ -182,7 +183,7 @@ def _worded(reader: TokenReader) -> Expression:
         reader.expect("(", "after exists")
         inner = read_expression(reader)
         reader.expect(")", "after exists(...")
-        return inner if isinstance(inner, syntax.Subquery) else syntax.Unary("IS NOT NULL", inner)
+        return inner if isinstance(inner, syntax.Subquery) else ex.Unary("IS NOT NULL", inner)
     if reader.is_call():
         return _call(reader)
     if (name := f"{reader.peek().value}.{reader.peek(2).value}".casefold()) in DOTTED and reader.is_sign("(", ahead=3):
@@ -195,7 +196,7 @@ def _worded(reader: TokenReader) -> Expression:
         ahead += 2
     if ahead > 1 and reader.peek().kind == "word" and reader.is_sign("(", ahead=ahead):
         raise BadQuery(f"the procedures and functions of {reader.peek().value!r} are not available")
-    return syntax.Variable(reader.variable("value"))
+    return ex.Variable(reader.variable("value"))
 
 
 def _is_pattern(reader: TokenReader, ahead: int = 0) -> bool:
@@ -225,7 +226,7 @@ def _list(reader: TokenReader) -> Expression:
         where = read_expression(reader) if reader.takes_word("WHERE") else None
         result = read_expression(reader) if reader.takes("|") else None
         reader.expect("]", "after a list comprehension")
-        return syntax.Comprehension(variable, source, where, result)
+        return ex.Comprehension(variable, source, where, result)
     if reader.is_variable() and reader.is_sign("=", ahead=1) and _is_pattern(reader, 2):
         items: list[Expression] = [syntax.Subquery("EXISTS", (read_path(reader, read_expression),), None)]
         return _pattern_comprehension(reader, items)
@@ -236,7 +237,7 @@ def _list(reader: TokenReader) -> Expression:
             return _pattern_comprehension(reader, items)
         if len(items) > _MOST_ITEMS:
             raise BadQuery(f"a list has more than {_MOST_ITEMS:,} items: pass it as a parameter")
-    return syntax.ListOf(tuple(items))
+    return ex.ListOf(tuple(items))
 
 
 def _pattern_comprehension(reader: TokenReader, items: list[Expression]) -> Expression:
@@ -260,14 +261,14 @@ def _case(reader: TokenReader) -> Expression:
     while reader.takes_word("WHEN"):
         condition = read_expression(reader)
         if subject is not None:
-            condition = syntax.Binary("=", subject, condition)
+            condition = ex.Binary("=", subject, condition)
         reader.expect_word("THEN", "after WHEN")
         whens.append((condition, read_expression(reader)))
     otherwise = read_expression(reader) if reader.takes_word("ELSE") else None
     reader.expect_word("END", "after CASE")
     if not whens:
         raise reader.wrong("CASE has no WHEN")
-    return syntax.CaseExpression(tuple(whens), otherwise)
+    return ex.CaseExpression(tuple(whens), otherwise)
 
 
 def _subquery(reader: TokenReader) -> Expression:
@@ -299,7 +300,7 @@ def _call(reader: TokenReader, name: str = "") -> Expression:
         reader.expect(")", "after *")
         if name != "count":
             raise BadQuery(f"{word.value}(*) is invalid: only count accepts *")
-        return syntax.FunctionCall(name, (), star=True)
+        return ex.FunctionCall(name, (), star=True)
     distinct = reader.takes_word("DISTINCT")
     arguments: list[Expression] = []
     for _ in reader.items(")", f"between the arguments of {word.value}"):
@@ -310,7 +311,7 @@ def _call(reader: TokenReader, name: str = "") -> Expression:
         return syntax.Subquery("COUNT", (arguments[0].path,), arguments[0].where)  # its list holds null, too
     if distinct and name not in AGGREGATES:
         raise BadQuery(f"DISTINCT is invalid in {name}(): only count, collect, sum, avg, min and max accept it")
-    return syntax.FunctionCall(name, tuple(arguments), distinct)
+    return ex.FunctionCall(name, tuple(arguments), distinct)
 
 
 def _reduction(reader: TokenReader) -> Expression:
@@ -335,4 +336,4 @@ def _quantifier(reader: TokenReader, kind: str) -> Expression:
     where = read_expression(reader)
     reader.expect(")", f"after {kind}(...")
     kinds = cast(Literal["any", "all", "none", "single"], kind)  # the caller has checked the word
-    return syntax.Quantifier(kinds, variable, source, where)
+    return ex.Quantifier(kinds, variable, source, where)

@@ -21,19 +21,13 @@ from orienteer.cypher.kinds import (
 )
 from orienteer.cypher.syntax import CallClause, PatternComprehension, Reduction, Subquery
 from orienteer.errors import BadQuery, nearest
-from orienteer.query.expressions import Binary, Expression, FunctionCall, Item, ListOf, Literal_, parts
+from orienteer.query.expressions import Binary, Expression, FunctionCall, Item, ListOf, Literal_, MapOf, Slice, parts
 from orienteer.query.temporal import FUNCTIONS as TEMPORAL_FUNCTIONS, MOMENTS
-from orienteer.query.values import FUNCTIONS as VALUE_FUNCTIONS
+from orienteer.query.values import FUNCTIONS as VALUE_FUNCTIONS, SPELLED
 
 if TYPE_CHECKING:
     from orienteer.cypher.patterns import Scope
 
-SPELLED = {
-    "percentilecont": "percentileCont", "percentiledisc": "percentileDisc", "startnode": "startNode",
-    "endnode": "endNode", "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString",
-    "toboolean": "toBoolean", "isempty": "isEmpty",
-}  # fmt: skip
-"""The usual spelling of functions, by their names in lower case."""
 _ALIASES = {
     "lower": "tolower", "upper": "toupper", "relationships": "edges", "rels": "edges", "toint": "tointeger",
     "ceiling": "ceil", "label": "nodetype", "elementid": "id", "len": "size",
@@ -75,21 +69,34 @@ def resolve(word: str) -> str:
 
 def check_portable(statement: object) -> None:
     """Raise `BadQuery` for parts of a statement that only the engine over the arrays answers."""
-    for call in parts(statement, FunctionCall):
-        if call.name in _INSTEAD:
-            raise BadQuery(f"{SPELLED.get(call.name, call.name)}() is not supported: use {_INSTEAD[call.name]}")
-        if call.name in TEMPORAL_FUNCTIONS and call.name != "date":
-            raise BadQuery(f"{call.name}() is not supported: use date('2001-12-31'), or compare the texts")
-    if any(True for _ in parts(statement, CallClause)):
-        raise BadQuery("CALL { } is not supported: use EXISTS { }, COUNT { }, or OPTIONAL MATCH and collect()")
-    if any(True for _ in parts(statement, Reduction)):
-        raise BadQuery(f"reduce() is not supported: use {_INSTEAD['reduce']}")
-    for subquery in parts(statement, Subquery):
-        if subquery.clauses:
-            raise BadQuery(f"{subquery.kind} {{ }} may hold one MATCH with a WHERE only")
-    for comprehension in parts(statement, PatternComprehension):
-        if comprehension.path.variable is not None:
-            raise BadQuery("a name of the path in [(a)-[..]->(b) | b.name] is not supported: leave it out")
+    for part in parts(statement, object):
+        if fault := _unportable(part):
+            raise BadQuery(fault)
+
+
+def _unportable(part: object) -> str | None:
+    match part:
+        case FunctionCall(name) if name in _INSTEAD:
+            return f"{SPELLED.get(name, name)}() is not supported: use {_INSTEAD[name]}"
+        case FunctionCall(name) if name in TEMPORAL_FUNCTIONS and name != "date":
+            return f"{name}() is not supported: use date('2001-12-31'), or compare the texts"
+        case CallClause():
+            return "CALL { } is not supported: use EXISTS { }, COUNT { }, or OPTIONAL MATCH and collect()"
+        case Reduction():
+            return f"reduce() is not supported: use {_INSTEAD['reduce']}"
+        case Subquery(kind, clauses=(_, *_)):
+            return f"{kind} {{ }} may hold one MATCH with a WHERE only"
+        case PatternComprehension(path) if path.shortest or path.variable is not None:
+            return "[p = (a)-[..]->(b) | p] is not supported: MATCH the path, and collect() what is wanted"
+        case Slice(begin=begin, end=end) if not (_is_place(begin) and _is_place(end)):
+            return "the bounds of a slice must be whole numbers of 0 or more, as in list[0..3]"
+        case MapOf(items) if odd := [key for key, _ in items if not key.isprintable()]:
+            return f"{odd[0]!r} cannot be a key of a map: begin it with a letter"
+    return None
+
+
+def _is_place(bound: Expression | None) -> bool:
+    return bound is None or (isinstance(bound, Literal_) and type(bound.value) is int and bound.value >= 0)
 
 
 class _Signature(NamedTuple):
@@ -99,8 +106,8 @@ class _Signature(NamedTuple):
     """The kind that each argument must have if its kind is known: `text`; `number or text` for either."""
     gives: ValueKind | Callable[[Sequence[Value]], ValueKind]
     """The kind of the result, or a function of the arguments that returns it."""
-    check: Callable[[Sequence[Value]], object] | None = None
-    """Raises `BadQuery` for other faults of the arguments."""
+    check: Callable[[str, Sequence[Value]], object] | None = None
+    """Raises `BadQuery` for other faults of the arguments; it is given the function's name."""
 
 
 def kind_of_call(name: str, arguments: Sequence[Value]) -> ValueKind:
@@ -117,7 +124,7 @@ def kind_of_call(name: str, arguments: Sequence[Value]) -> ValueKind:
         if not any(matches_kind(value.kind, other) for other in others):
             check_kind(shown, value, last)
     if function.check is not None:
-        function.check(arguments)
+        function.check(name, arguments)
     return function.gives if isinstance(function.gives, ValueKind) else function.gives(arguments)
 
 
@@ -181,48 +188,34 @@ def range_of(arguments: Sequence[Value]) -> tuple[int, int, int]:
     return begin, end, step
 
 
-def _check_moment(kind: str) -> Callable[[Sequence[Value]], None]:
-    """Return the check of a text that stands in the statement: others may be no date, and are null then."""
-
-    def check(arguments: Sequence[Value]) -> None:
-        text = arguments[0].known if arguments else None
-        if isinstance(text, str) and TEMPORAL_FUNCTIONS[kind](text) is None:
-            form = {"date": "'2001-12-31'", "duration": "'P1DT2H'"}.get(kind, "'2001-12-31T12:00'")
-            raise BadQuery(f"{kind}() does not read {text[:40]!r}: write it as in {form}")
-
-    return check
+def _check_moment(name: str, arguments: Sequence[Value]) -> None:
+    """Check a text that stands in the statement: others may be no date, and are null then."""
+    text = arguments[0].known
+    if isinstance(text, str) and TEMPORAL_FUNCTIONS[name](text) is None:
+        form = {"date": "'2001-12-31'", "duration": "'P1DT2H'"}.get(name, "'2001-12-31T12:00'")
+        raise BadQuery(f"{name}() does not read {text[:40]!r}: write it as in {form}")
 
 
-def _check_letters(name: str) -> Callable[[Sequence[Value]], None]:
-    """Return the check of the numbers of letters that a function takes after its text."""
-
-    def check(arguments: Sequence[Value]) -> None:
-        for number in arguments[1:]:
-            if number.kind.name == "float":
-                raise BadQuery(
-                    f"{name}() takes a whole number of letters, not {number.kind.description} with decimals: "
-                    "toInteger()"
-                )
-            if isinstance(number.known, int) and number.known < 0:
-                raise BadQuery(
-                    f"{name}() takes 0 letters or more, not {number.known}: "
-                    "for letters at the end write right(text, n), for all but some left(text, size(text) - n)"
-                )
-
-    return check
+def _check_letters(name: str, arguments: Sequence[Value]) -> None:
+    """Check the numbers of letters that a function takes after its text."""
+    for number in arguments[1:]:
+        if number.kind.name == "float":
+            raise BadQuery(
+                f"{name}() takes a whole number of letters, not {number.kind.description} with decimals: toInteger()"
+            )
+        if isinstance(number.known, int) and number.known < 0:
+            raise BadQuery(
+                f"{name}() takes 0 letters or more, not {number.known}: "
+                "for letters at the end write right(text, n), for all but some left(text, size(text) - n)"
+            )
 
 
-def _check_second(fault: str) -> Callable[[Sequence[Value]], None]:
-    """Return the check of a second text that may not be empty."""
-
-    def check(arguments: Sequence[Value]) -> None:
-        if arguments[1].known == "":
-            raise BadQuery(fault)
-
-    return check
+def _check_second(name: str, arguments: Sequence[Value]) -> None:
+    if arguments[1].known == "":
+        raise BadQuery(_NOT_EMPTY[name])
 
 
-def _check_size(arguments: Sequence[Value]) -> None:
+def _check_size(_: str, arguments: Sequence[Value]) -> None:
     kind = arguments[0].kind
     if kind.name not in ("list", "") and not kind.is_text:
         raise BadQuery(f"size() takes a list or a text, not {kind.description}; of a pattern: COUNT {{ ... }}")
@@ -243,16 +236,18 @@ def _common(arguments: Sequence[Value]) -> ValueKind:
 
 _MOMENT = " or ".join(MOMENTS)
 _MADE_OF = f"{_MOMENT} or duration or map or text"
-_NO_TEXT = "replace() needs a text to look for: '' stands before every letter"
-_NO_SEPARATOR = "split() takes 1 character or more to split at: for one letter write substring(n.name, 0, 1)"
+_NOT_EMPTY = {
+    "replace": "replace() needs a text to look for: '' stands before every letter",
+    "split": "split() takes 1 character or more to split at: for one letter write substring(n.name, 0, 1)",
+}
 _BETWEEN = ("duration.between", "duration.inmonths", "duration.indays", "duration.inseconds")
 _SIGNATURES: Mapping[str, _Signature] = {
     **dict.fromkeys(("tolower", "toupper", "trim", "ltrim", "rtrim"), _Signature(1, 1, ("text",), TEXT)),
-    "replace": _Signature(3, 3, ("text", "text", "text"), TEXT, _check_second(_NO_TEXT)),
-    "substring": _Signature(2, 3, ("text", "number", "number"), TEXT, _check_letters("substring")),
-    "left": _Signature(2, 2, ("text", "number"), TEXT, _check_letters("left")),
-    "right": _Signature(2, 2, ("text", "number"), TEXT, _check_letters("right")),
-    "split": _Signature(2, 2, ("text", "text"), list_of(TEXT), _check_second(_NO_SEPARATOR)),
+    "replace": _Signature(3, 3, ("text", "text", "text"), TEXT, _check_second),
+    "substring": _Signature(2, 3, ("text", "number", "number"), TEXT, _check_letters),
+    "left": _Signature(2, 2, ("text", "number"), TEXT, _check_letters),
+    "right": _Signature(2, 2, ("text", "number"), TEXT, _check_letters),
+    "split": _Signature(2, 2, ("text", "text"), list_of(TEXT), _check_second),
     "abs": _Signature(1, 1, ("number",), _same),
     "sign": _Signature(1, 1, ("number",), INTEGER),
     **dict.fromkeys(("ceil", "floor", "sqrt", "log", "log10"), _Signature(1, 1, ("number",), FLOAT)),
@@ -272,7 +267,7 @@ _SIGNATURES: Mapping[str, _Signature] = {
     "reverse": _Signature(1, 1, ("list or text",), _same),
     **dict.fromkeys(("head", "last"), _Signature(1, 1, ("list",), _item)),
     "tail": _Signature(1, 1, ("list",), _same),
-    **{kind: _Signature(1, 1, (_MADE_OF,), ValueKind(kind), _check_moment(kind)) for kind in (*MOMENTS, "duration")},
+    **{kind: _Signature(1, 1, (_MADE_OF,), ValueKind(kind), _check_moment) for kind in (*MOMENTS, "duration")},
     **{f"{kind}.truncate": _Signature(2, 3, ("text", _MOMENT, "map"), ValueKind(kind)) for kind in MOMENTS},
     **dict.fromkeys(_BETWEEN, _Signature(2, 2, (_MOMENT, _MOMENT), DURATION)),
     "datetime.fromepoch": _Signature(2, 2, ("integer", "integer"), ValueKind("datetime")),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from orienteer.cypher.compiler import ExpressionCompiler
 from orienteer.cypher.expressions import read_expression
 from orienteer.cypher.kinds import Value, ValueKind, list_of
 from orienteer.cypher.names import View
@@ -24,11 +25,12 @@ from orienteer.cypher.syntax import (
     Projection,
     ProjectionItem,
     Unwind,
+    made_up,
 )
 from orienteer.cypher.tokens import TokenReader
 from orienteer.elements import Triple
 from orienteer.errors import BadQuery
-from orienteer.query.expressions import Expression, Variable, parts
+from orienteer.query.expressions import Binary, Expression, Property, Variable, parts
 
 MOST_CLAUSES = 20  # of a statement: a bound on the engine's planning
 TOO_DEEP = "the query is nested too deep to be read here: write it flatter, and name parts of it by WITH ... AS x"
@@ -188,8 +190,6 @@ def _projected(reader: TokenReader, *, is_with: bool) -> ProjectionItem:
 
 # The patterns of one clause as nodes and edges with their possible types, for any engine.
 
-Write: TypeAlias = Callable[[Expression], Value]
-"""Writes an expression for an engine."""
 Keyed: TypeAlias = tuple[str, ValueKind, tuple[tuple[str, Expression], ...]]
 """The properties in braces, with the value and the kind of their owner."""
 
@@ -231,18 +231,32 @@ class PatternEdge:
         return sorted({triple.type for triple in self.triples})
 
 
+class ReadPath(NamedTuple):
+    """A path whose nodes and edges were read."""
+
+    pattern: PathPattern
+    value: str
+    """Its variable in the engine's text; empty if it has none."""
+    nodes: list[PatternNode]
+    edges: list[PatternEdge]
+
+
 @dataclass(slots=True)
 class PatternReader:
     """Reads the patterns of one clause; a subclass writes or compiles them."""
 
-    scope: Scope
-    write: Write
+    compiler: ExpressionCompiler
     nodes: list[PatternNode] = field(default_factory=list)
     edges: list[PatternEdge] = field(default_factory=list)
     wanted: dict[str, frozenset[str]] = field(default_factory=dict)
     """The types that the patterns of the clause name, by node."""
     variables: dict[str, Value] = field(default_factory=dict)
     keyed: list[Keyed] = field(default_factory=list)
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the clause."""
+        return self.compiler.scope
 
     @property
     def named(self) -> dict[str, PatternNode]:
@@ -254,14 +268,19 @@ class PatternReader:
         if name in self.variables or name in self.named or name in self.scope.variables:
             raise BadQuery(f"the variable {name!r} is used twice for different things: give one of them another name")
 
-    def begin(self, path: PathPattern) -> str:
-        """Introduce a path's variable; return the text before the path. Raises `BadQuery`."""
-        if path.variable is None:
-            return ""
-        self.require_new(path.variable)
-        value = self.scope.fresh()
-        self.variables[path.variable] = Value(value, ValueKind("path"))
-        return f"{value} = "
+    def read(self, pattern: PathPattern) -> ReadPath:
+        """Return a path, and introduce its variables. Raises `BadQuery`, `UnknownType`."""
+        value = ""
+        if pattern.variable is not None:
+            self.require_new(pattern.variable)
+            value = self.scope.fresh()
+            self.variables[pattern.variable] = Value(value, ValueKind("path"))
+        nodes = [self.read_node(node) for node in pattern.nodes]
+        edges = [
+            self.read_edge(edge, start, end, is_shortest=bool(pattern.shortest))
+            for edge, start, end in zip(pattern.edges, nodes, nodes[1:], strict=False)
+        ]
+        return ReadPath(pattern, value, nodes, edges)
 
     def read_node(self, pattern: NodePattern) -> PatternNode:
         """Return a node of a pattern. Raises `BadQuery`, `UnknownType`."""
@@ -383,6 +402,35 @@ class PatternReader:
     def node_value(self, node: PatternNode) -> Value:
         """Return a node as a value with its types."""
         return Value(node.value, ValueKind("node", node.types))
+
+    def is_whole(self, edge: PatternEdge) -> bool:
+        """Return whether an edge may join whatever its types join: a query may name types with their end types.
+
+        Raises `BadQuery` for a pattern with a length that may not.
+        """
+        types = {triple.type for triple in edge.triples}
+        is_whole = edge.all_triples or edge.triples == {t for t in self.scope.names.triples if t.type in types}
+        if edge.pattern.hops and not is_whole:
+            raise BadQuery("in a pattern of variable length an edge type is named without the types that it joins")
+        return is_whole
+
+    @property
+    def owners(self) -> dict[str, Value]:
+        """The nodes and edges with properties in braces, by names that no statement can write."""
+        nodes = {node.value: node for node in self.nodes}
+        return {
+            made_up(value): self.node_value(nodes[value]) if value in nodes else Value(value, kind)
+            for value, kind, _ in self.keyed
+        }
+
+    @property
+    def equalities(self) -> list[Expression]:
+        """The properties in braces as conditions on `owners`."""
+        return [
+            Binary("=", Property(Variable(made_up(value)), key), wanted)
+            for value, _, items in self.keyed
+            for key, wanted in items
+        ]
 
 
 def _joined(edge: PatternEdge) -> tuple[frozenset[str], frozenset[str]]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Literal
 
-from orienteer.cypher import syntax
 from orienteer.cypher.kinds import KINDS, UNKNOWN, Value, ValueKind, common, common_or_unknown, list_of, map_of
 from orienteer.cypher.names import NameMap
 from orienteer.cypher.syntax import Direction, EdgePattern, Hops, NodePattern, PathPattern
 from orienteer.cypher.tokens import TokenReader
 from orienteer.elements import JsonValue
 from orienteer.errors import BadQuery, nearest
+from orienteer.query import expressions as ex
 from orienteer.query.expressions import Expression
 
 MOST_HOPS = 4  # edges of a variable-length pattern: at a larger distance, everything is connected to everything
@@ -240,11 +240,11 @@ class Scope:
         self.used[parameter] = value
         return Value(f"${parameter}", kind, known)
 
-    def constant(self, expression: syntax.Expression) -> JsonValue:
+    def constant(self, expression: ex.Expression) -> JsonValue:
         """Return the value of a literal or a parameter; None for any other expression."""
-        if isinstance(expression, syntax.Parameter):
+        if isinstance(expression, ex.Parameter):
             return self.value(expression.name)
-        return expression.value if isinstance(expression, syntax.Literal_) else None
+        return expression.value if isinstance(expression, ex.Literal_) else None
 
     def hold(self, value: JsonValue) -> str:
         """Return a parameter that holds a value of the statement itself; the same one for the same value."""

@@ -7,18 +7,19 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from orienteer.cypher import syntax
+from orienteer.cypher.compiler import ExpressionCompiler
 from orienteer.cypher.functions import AGGREGATES
 from orienteer.cypher.kinds import Value
-from orienteer.cypher.parser import Write
 from orienteer.cypher.patterns import Scope
 from orienteer.cypher.syntax import Projection
 from orienteer.errors import BadQuery
-from orienteer.query.expressions import Expression, FunctionCall
+from orienteer.query import expressions as ex
+from orienteer.query.expressions import Expression, FunctionCall, children
 
 
 def items_of(clause: Projection, variables: Iterable[str]) -> list[syntax.ProjectionItem]:
     """Return the items of a clause, with the variables in scope for `*`. Raises `BadQuery`."""
-    star = [syntax.ProjectionItem(syntax.Variable(name), name, False) for name in variables]
+    star = [syntax.ProjectionItem(ex.Variable(name), name, False) for name in variables]
     items = [*(star if clause.star else ()), *clause.items]
     names = [item.name for item in items]
     if len(set(names)) < len(names):
@@ -48,8 +49,7 @@ def order_of(
     clause: Projection,
     items: Sequence[syntax.ProjectionItem],
     after: Mapping[str, Value],
-    scope: Scope,
-    write: Write,
+    compiler: ExpressionCompiler,
 ) -> str:
     """Return ORDER BY: returned expressions by their column, other expressions with the variables still in scope.
 
@@ -58,47 +58,37 @@ def order_of(
     """
     if not clause.order:
         return ""
-    columns, parts = _columns(items), []
+    columns, parts, scope = _columns(items), [], compiler.scope
     with scope.inner(after):
         if clause.distinct or any(aggregates(item.expression) for item in items):
             scope.variables = dict(after)
         for order in clause.order:
-            value = write(with_columns(order.expression, columns))
-            if value.kind.name in ("node", "edge", "path", "map", "list"):
-                raise BadQuery(f"ORDER BY takes texts, numbers or dates, not {value.kind.description}: name a property")
-            parts.append(f"{value.text}{' DESC' if order.descending else ''}")
+            key = compiler.sort_key(with_columns(order.expression, columns))
+            parts.append(f"{key.tree}{' DESC' if order.descending else ''}")
     return f" ORDER BY {', '.join(parts)}"
 
 
 def _columns(items: Iterable[syntax.ProjectionItem]) -> dict[Expression, str]:
     """Return the column of each expression that is not a variable."""
-    return {item.expression: item.name for item in items if not isinstance(item.expression, syntax.Variable)}
+    return {item.expression: item.name for item in items if not isinstance(item.expression, ex.Variable)}
 
 
 def aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold
     """Return whether an expression contains count(), collect() or another aggregation."""
-    if _is_aggregation(expression):
-        return True
-    if isinstance(expression, tuple):
-        return any(map(aggregates, expression))
-    if isinstance(expression, syntax.Subquery) or not is_dataclass(expression):
+    if isinstance(expression, syntax.Subquery):
         return False
-    return any(aggregates(getattr(expression, field.name)) for field in fields(expression))
+    return _is_aggregation(expression) or any(map(aggregates, children(expression)))
 
 
 def mixed(expression: Any, keys: Collection[Expression]) -> bool:  # Any: as above
     """Return whether an expression reads a row's own values, other than `keys`, outside of an aggregation."""
     if expression in keys or _is_aggregation(expression):
         return False
-    if isinstance(expression, tuple):
-        return any(mixed(part, keys) for part in expression)
-    if isinstance(expression, syntax.Variable | syntax.HasType | syntax.Subquery):
+    if isinstance(expression, ex.Variable | syntax.HasType | syntax.Subquery):
         return True
-    if isinstance(expression, syntax.Comprehension | syntax.Quantifier):  # their own variable is not a row's
+    if isinstance(expression, ex.Comprehension | ex.Quantifier):  # their own variable is not a row's
         return mixed(expression.source, keys)
-    if not is_dataclass(expression):
-        return False
-    return any(mixed(getattr(expression, field.name), keys) for field in fields(expression))
+    return any(mixed(part, keys) for part in children(expression))
 
 
 def apart(items: Sequence[syntax.ProjectionItem]) -> tuple[list[syntax.ProjectionItem], list[syntax.ProjectionItem]]:
@@ -122,12 +112,10 @@ def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> 
     keys, gathered = apart(items)
     if all(_is_aggregation(item.expression) for item in gathered):
         return None
-    calls = (call for item in gathered for call in syntax.parts(item.expression, FunctionCall) if _is_aggregation(call))
+    calls = (call for item in gathered for call in ex.parts(item.expression, FunctionCall) if _is_aggregation(call))
     expressions: list[Expression] = list(dict.fromkeys([*(key.expression for key in keys), *calls]))
     first = [
-        syntax.ProjectionItem(
-            part, part.name if isinstance(part, syntax.Variable) else syntax.made_up("part", place), True
-        )
+        syntax.ProjectionItem(part, part.name if isinstance(part, ex.Variable) else syntax.made_up("part", place), True)
         for place, part in enumerate(expressions)
     ]
     columns = _columns(first)
@@ -148,10 +136,10 @@ def with_columns(expression: Any, columns: Mapping[Expression, str]) -> Any:  # 
         return tuple(with_columns(part, columns) for part in expression)
     if not is_dataclass(expression) or isinstance(expression, type | syntax.Subquery):
         return expression
-    if isinstance(expression, syntax.Literal_ | syntax.Parameter | syntax.Variable):
+    if isinstance(expression, ex.Literal_ | ex.Parameter | ex.Variable):
         return expression
     if expression in columns:
-        return syntax.Variable(columns[expression])  # type: ignore[index]  # it is in `columns`
+        return ex.Variable(columns[expression])  # type: ignore[index]  # it is in `columns`
     return replace(
         expression,
         **{field.name: with_columns(getattr(expression, field.name), columns) for field in fields(expression)},

@@ -8,27 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.cypher.names import View
 from orienteer.elements import JsonValue
-from orienteer.query.expressions import (
-    MOST_DEEP as MOST_DEEP,
-    Binary as Binary,
-    CaseExpression as CaseExpression,
-    Comprehension as Comprehension,
-    Expression as Expression,
-    FunctionCall as FunctionCall,
-    Item as Item,
-    ListOf as ListOf,
-    Literal_ as Literal_,
-    MapOf as MapOf,
-    Parameter as Parameter,
-    Property as Property,
-    Quantifier as Quantifier,
-    Slice as Slice,
-    Tree as Tree,
-    Unary as Unary,
-    Variable as Variable,
-    measured as measured,
-    parts as parts,
-)
+from orienteer.query.expressions import Expression, Tree, Variable
 
 Direction: TypeAlias = Literal["out", "in", "both"]
 

@@ -10,14 +10,14 @@ from functools import cached_property, lru_cache, reduce
 from itertools import chain, islice
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.elements import Direction, Edge, Kind, Node, Schema, Triple
 from orienteer.errors import AmbiguousNode, BadOption, Hint, NotAGraph, UnknownNode, UnknownType, nearest
-from orienteer.graph import properties
+from orienteer.graph import adjacency, properties
 from orienteer.graph.adjacency import Adjacency, EdgeWeights, Entries, KindMask, Meeting, distinct, meet, span
 from orienteer.graph.damage import telling_damage
 from orienteer.graph.format import TEXT_TYPES, Manifest
@@ -268,12 +268,15 @@ class GraphArrays:
         for name, names in (("node_types", node_types), ("where", where)):
             if isinstance(names, str):
                 raise BadOption(f"{name} is the text {names!r}: write a list, [{names!r}]")
+        return None if node_types is None and not where else self._mask(node_types, where)
+
+    def _mask(self, node_types: Collection[str] | None, where: Sequence[str]) -> Mask:
         check_patience()
         mask = None if node_types is None else self._type_mask(tuple(sorted(node_types)))
         if where:
             is_met = self.properties.mask(properties.parse(where))
             mask = is_met if mask is None else mask & is_met
-        return mask
+        return cast(Mask, mask)  # there are types or conditions
 
     @cached_method(16)
     def _type_mask(self, names: tuple[str, ...]) -> Mask:
@@ -317,14 +320,18 @@ class GraphArrays:
         where: Sequence[str] = (),
     ) -> Entries:
         """Return the edges of some rows that pass the filters. Raises `UnknownType`, `UnknownProperty`, `BadOption`."""
-        entries = self.adjacency.entries(rows, self.kind_mask(edge_types, direction))
+        entries = self._entries(rows, self.kind_mask(edge_types, direction), where)
         if where:
-            keep = np.asarray(self.mask(node_types, where))[entries.neighbor]
+            keep = cast(Mask, self.mask(node_types, where))[entries.neighbor]
         elif node_types is not None:
             keep = self.types.node_mask(node_types)[self.node_types[entries.neighbor]]
         else:
             return entries
         return entries.where(keep)
+
+    def _entries(self, rows: Rows, kinds: KindMask | None, where: Sequence[str]) -> Entries:
+        """Return the edges of some rows; those to nodes that do not meet `where` may be among them."""
+        return self.adjacency.entries(rows, kinds)
 
     def kind_mask(self, edge_types: Collection[str] | None, direction: Direction | None) -> KindMask | None:
         """Mark the kinds of edges that pass the filters: (2 * edge types,); None for all. Raises `UnknownType`."""
@@ -334,16 +341,23 @@ class GraphArrays:
         self, rows: Rows, query: str | None, k: int, *, offset: int = 0, mode: Mode = "lexical"
     ) -> tuple[Rows, NDArray[np.float64]]:
         """Return a page of ascending rows and their scores: the best match first, then rows without a match, by id."""
-        searcher = self.searcher(mode)
-        if not query:
-            page = rows[offset : offset + k]
-            return page, np.zeros(len(page))
-        ranked, scores = searcher.search(query, offset + k, among=rows)
+        searcher, ranked, scores = self.searcher(mode), rows[:0], np.zeros(0)
+        if query:
+            ranked, scores = searcher.search(query, offset + k, among=rows)
         missing = offset + k - len(ranked)
         if missing > 0 and len(rows) > len(ranked):
-            rest = np.setdiff1d(rows, ranked, assume_unique=True)[:missing]
+            rest = np.setdiff1d(rows, ranked, assume_unique=True) if len(ranked) else rows
+            rest = self.by_id(rest)[:missing]
             ranked, scores = np.concatenate([ranked, rest]), np.concatenate([scores, np.zeros(len(rest))])
         return ranked[offset : offset + k], scores[offset : offset + k]
+
+    def by_id(self, rows: Rows) -> Rows:
+        """Return ascending rows in the order of their ids."""
+        return rows
+
+    def shortest_walks(self, start: int, end: int, *, most_edges: int, k: int) -> list[tuple[int, ...]]:
+        """Return up to `k` of the shortest paths between two nodes as rows, in row order."""
+        return adjacency.shortest_paths(self.adjacency, start, end, most_edges=most_edges, k=k)
 
     def counts(self, entries: Entries) -> dict[Kind, int]:
         """Count distinct neighbours by edge type, direction and node type, the largest count first."""

@@ -26,7 +26,7 @@ from orienteer.elements import (
 )
 from orienteer.errors import BadOption, NotAGraph
 from orienteer.graph import format
-from orienteer.graph.adjacency import distinct, shortest_paths
+from orienteer.graph.adjacency import distinct
 from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.damage import damage_told, tell_damage, telling_damage
 from orienteer.graph.search import WordSearch
@@ -378,7 +378,7 @@ class Graph:
         if not 1 <= max_length <= LONGEST_PATH:
             raise BadOption(f"max_length is {max_length}: it must be 1 to {LONGEST_PATH}")
         arrays = self.arrays
-        walks = shortest_paths(arrays.adjacency, arrays.row(a), arrays.row(b), most_edges=max_length, k=k)
+        walks = arrays.shortest_walks(arrays.row(a), arrays.row(b), most_edges=max_length, k=k)
         return tuple(
             GraphPath(
                 nodes=tuple(arrays.ids[row] for row in walk),

@@ -22,6 +22,7 @@ from orienteer.query.store import Store
 from orienteer.query.temporal import Duration, Moment
 from orienteer.query.values import (
     FUNCTIONS,
+    SPELLED,
     calculated,
     contained,
     equal,
@@ -66,7 +67,6 @@ _OF_TEXTS: Mapping[str, Callable[[str, str], bool]] = {
     "ENDS WITH": str.endswith,
     "=~": lambda a, b: _expression(b).fullmatch(a) is not None,
 }
-_SPELLED = {"edges": "relationships", "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString"}
 
 
 class Shown(NamedTuple):
@@ -375,9 +375,7 @@ class Evaluator:
                 return function(*row)
             except (TypeError, AttributeError, ValueError, IndexError):
                 shown = ", ".join(text_of(value)[:40] for value in row)
-                raise BadQuery(
-                    f"{_SPELLED.get(name, name)}({shown}) is not possible: check the kind of value"
-                ) from None
+                raise BadQuery(f"{SPELLED.get(name, name)}({shown}) is not possible: check the kind of value") from None
 
         return self._mapped(called, columns, size)
 
@@ -427,11 +425,7 @@ class Evaluator:
             return value
         if not isinstance(value, NodeRef | EdgeRef):
             raise BadQuery("keys() and properties() take a node, an edge or a map")
-        owner, names = "edge", self._store.edge_properties
-        if isinstance(value, NodeRef):
-            owner, names = "node", self._store.properties.names
-        read = {name: self._store.read(owner, name, np.array(value)) for name in names}
-        return {name: part.values()[0] for name, part in read.items() if not part.nulls[0]}
+        return self._store.properties_of("node" if isinstance(value, NodeRef) else "edge", value[0])
 
     # Types, sets, tables.
 

@@ -50,6 +50,15 @@ def _measured(parts: tuple[object, ...]) -> tuple[int, int]:
     return depth, size
 
 
+def children(tree: object) -> Iterator[object]:
+    """Yield what a tuple or a record is made of."""
+    if isinstance(tree, tuple):
+        yield from tree
+    elif is_dataclass(tree):
+        for field in fields(tree):
+            yield getattr(tree, field.name)
+
+
 def parts(tree: object, kind: type[_Part]) -> Iterator[_Part]:
     """Yield the parts of a class in a statement, in the order of the text; the statement itself may be one.
 
@@ -57,12 +66,8 @@ def parts(tree: object, kind: type[_Part]) -> Iterator[_Part]:
     """
     if isinstance(tree, kind):
         yield tree
-    if isinstance(tree, tuple):
-        for part in tree:
-            yield from parts(part, kind)
-    elif is_dataclass(tree):
-        for field in fields(tree):
-            yield from parts(getattr(tree, field.name), kind)
+    for part in children(tree):
+        yield from parts(part, kind)
 
 
 @dataclass(frozen=True, slots=True)

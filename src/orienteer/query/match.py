@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -33,6 +33,9 @@ from orienteer.query.sets import Sets, turned
 _FEW_STARTS = 64  # rows from which the ends of walks are found ring by ring
 _SMALL = 2_000  # nodes of a set that may narrow the sets beside it
 _NARROWING = 200_000  # edge ends that one narrowing may read
+
+
+_Fits = Callable[[Numbers, Numbers], NDArray[np.bool_]]
 
 
 class _Left(NamedTuple):
@@ -352,29 +355,32 @@ class Pattern:
 
     # Steps with a length.
 
-    def _ends(self, batch: Batch, number: int) -> tuple[str, str, Hop, NDArray[np.bool_] | None]:
-        """Return near end, far end and hop of a step, and a mask of the far end's set; None for any node."""
+    def _ends(self, batch: Batch, number: int) -> tuple[str, str, Hop, _Fits]:
+        """Return near end, far end and hop of a step, and the test of walks from rows of the batch to nodes: (n,)."""
         step, hop = self._match.steps[number], self._hops[number]
         forward = step.start in batch.columns
         near, far = (step.start, step.end) if forward else (step.end, step.start)
-        nodes = self._domains[far]
-        mask = None if far in batch.columns or nodes == Every() else self._sets.mask(nodes)
-        return near, far, hop if forward else turned(hop), mask
+        nodes, wanted = self._domains[far], batch.columns[far].data if far in batch.columns else None
+        mask = None if wanted is not None or nodes == Every() else self._sets.mask(nodes)
+
+        def fits(index: Numbers, ends: Numbers) -> NDArray[np.bool_]:
+            if wanted is not None:
+                return np.asarray(wanted[index] == ends)
+            return np.ones(len(ends), np.bool_) if mask is None else mask[ends]
+
+        return near, far, hop if forward else turned(hop), fits
 
     def _walked(self, batch: Batch, number: int, bound: list[Col]) -> Iterator[Batch]:
         """Yield walks that follow no edge twice, part by part to their ends: no ring is held whole."""
         step = self._match.steps[number]
-        near, far, hop, mask = self._ends(batch, number)
+        near, far, hop, fits = self._ends(batch, number)
         forward = near == step.start
-        wanted = batch.columns[far].data if far in batch.columns else None
         waiting = [(np.arange(batch.size), batch.columns[near].data, np.zeros((batch.size, 0), np.int64))]
         while waiting:
             index, rows, trails = waiting.pop()
             length = trails.shape[1]
             if length >= step.least:
-                keep = np.ones(len(rows), np.bool_) if mask is None else mask[rows]
-                if wanted is not None:
-                    keep = keep & (wanted[index] == rows)
+                keep = fits(index, rows)
                 if keep.any():
                     shown = trails[keep] if forward else trails[keep][:, ::-1]
                     shown = shown if length else np.full((len(shown), 1), -1)
@@ -397,15 +403,12 @@ class Pattern:
     def _reached(self, batch: Batch, number: int) -> Iterator[Batch]:
         """Yield the ends of walks, each once for a row. A directed walk of the fewest steps follows no edge twice."""
         step = self._match.steps[number]
-        near, far, hop, mask = self._ends(batch, number)
-        wanted = batch.columns[far].data if far in batch.columns else None
+        near, far, hop, fits = self._ends(batch, number)
         index, rows, length = np.arange(batch.size), batch.columns[near].data, 0
         seen = np.zeros(0, np.int64)
         while len(index):
             if length >= step.least:
-                keep = np.ones(len(rows), np.bool_) if mask is None else mask[rows]
-                if wanted is not None:
-                    keep = keep & (wanted[index] == rows)
+                keep = fits(index, rows)
                 yield batch.take(index[keep]).beside({far: Col("node", rows[keep])})
             if length == step.most:
                 return
@@ -422,12 +425,10 @@ class Pattern:
     def _reached_both_ways(self, batch: Batch, number: int) -> Iterator[Batch]:
         """Yield the ends of walks whose edges lead both ways, each once for a row."""
         step = self._match.steps[number]
-        near, far, hop, mask = self._ends(batch, number)
-        wanted = batch.columns[far].data.tolist() if far in batch.columns else None
+        near, far, hop, fits = self._ends(batch, number)
         for place, start in enumerate(batch.columns[near].data.tolist()):
             ends = ends_of_walks(self._store, start, hop, step.least, step.most, self._budget)
-            ends = ends if mask is None else ends[mask[ends]]
-            ends = ends if wanted is None else ends[ends == wanted[place]]
+            ends = ends[fits(np.full(len(ends), place), ends)]
             yield batch.take(np.full(len(ends), place)).beside({far: Col("node", ends)})
 
     def _shortest(self, batch: Batch, number: int) -> Iterator[Batch]:

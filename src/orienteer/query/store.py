@@ -333,6 +333,12 @@ class Store:
         null = ~is_there if taken.null is None else ~is_there | taken.null
         return Col(taken.kind, taken.data, null if null.any() else None)
 
+    def properties_of(self, owner: str, place: int) -> dict[str, Any]:  # Any: Cypher's values
+        """Return the properties of one node, without id and name, or of the edge at a place."""
+        names = self.properties.names if owner == "node" else self.edge_properties
+        read = {name: self.read(owner, name, np.array([place])) for name in names}
+        return {name: column.values()[0] for name, column in read.items() if not column.nulls[0]}
+
     def texts(self, what: str, rows: Numbers) -> Col:
         """Return the ids, or names, of nodes: (n,). Each distinct node is read once, and -1 is null."""
         strings = self.ids if what == "id" else self.names

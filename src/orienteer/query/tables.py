@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from orienteer.query import plan
 from orienteer.query.budget import BATCH, Budget
 from orienteer.query.columns import HELD, MARK, Batch, Col, Numbers, column, gathered, marks, runs
 from orienteer.query.evaluate import Evaluator, Shown
-from orienteer.query.expressions import Expression, Variable
+from orienteer.query.expressions import Expression, Variable, children
 from orienteer.query.groups import Groups
 from orienteer.query.match import Pattern
 from orienteer.query.plan import Hop, NodeSet, Table
@@ -242,13 +242,7 @@ def names_in(tree: Any) -> frozenset[str]:  # Any: a part of a plan
     """Return every text in a table or an expression: all names that it reads, and perhaps more."""
     if isinstance(tree, str):
         return frozenset([tree])
-    if isinstance(tree, Variable):
-        return frozenset([tree.name])
-    if isinstance(tree, tuple | frozenset):
-        return frozenset[str]().union(*map(names_in, tree))
-    if is_dataclass(tree):
-        return frozenset[str]().union(*(names_in(getattr(tree, field.name)) for field in fields(tree)))
-    return frozenset()
+    return frozenset[str]().union(*map(names_in, tree if isinstance(tree, frozenset) else children(tree)))
 
 
 def _nulls(like: Col | None, size: int) -> Col:

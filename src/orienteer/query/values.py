@@ -279,6 +279,13 @@ def _numeric(function: Callable[[float], float]) -> Callable[[Any], float]:
     return _of(_NUMBERS, lambda value: _floating(lambda: function(float(value))))
 
 
+SPELLED = {
+    "percentilecont": "percentileCont", "percentiledisc": "percentileDisc", "startnode": "startNode",
+    "endnode": "endNode", "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString",
+    "toboolean": "toBoolean", "isempty": "isEmpty", "tolower": "toLower", "toupper": "toUpper", "ltrim": "lTrim",
+    "rtrim": "rTrim", "edges": "relationships",
+}  # fmt: skip
+"""The usual spelling of functions, by their names in lower case."""
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "tolower": lambda text: _cased(text, str.lower),
     "toupper": lambda text: _cased(text, str.upper),

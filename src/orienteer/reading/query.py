@@ -26,6 +26,7 @@ from orienteer.index.bm25 import Mask
 from orienteer.query import plan
 from orienteer.query.budget import Budget
 from orienteer.query.columns import Numbers
+from orienteer.query.expressions import parts
 from orienteer.query.proof import WalkedStep, Witness, witness
 from orienteer.query.sets import Sets, both
 from orienteer.query.store import Store, Walked
@@ -261,13 +262,7 @@ def without(query: ExactQuery, rows: Collection[int]) -> ExactQuery:
 
 def parts_of(value: object) -> Iterator[object]:
     """Yield a query, or a part of one, and all that it is made of."""
-    yield value
-    if isinstance(value, tuple):
-        for part in value:
-            yield from parts_of(part)
-    elif is_dataclass(value):
-        for name in fields(value):
-            yield from parts_of(getattr(value, name.name))
+    return parts(value, object)
 
 
 def remade(value: Value, change: Callable[[Any], Any]) -> Value:
@@ -276,8 +271,8 @@ def remade(value: Value, change: Callable[[Any], Any]) -> Value:
     if isinstance(value, tuple):
         made = tuple(remade(part, change) for part in value)
     elif is_dataclass(value) and not isinstance(value, type):
-        parts = {name.name: remade(getattr(value, name.name), change) for name in fields(value)}
-        made = change(replace(value, **parts))
+        own = {field.name: remade(getattr(value, field.name), change) for field in fields(value)}
+        made = change(replace(value, **own))
     return made  # type: ignore[no-any-return]  # of the same type, as `change` keeps it
 
 

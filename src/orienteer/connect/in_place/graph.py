@@ -27,21 +27,20 @@ from orienteer.connect.source import DatabaseCounts, count_all, unique_property
 from orienteer.cypher.kinds import quoted
 from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption, DatabaseRefused, nearest
-from orienteer.graph.adjacency import Entries, Meeting, meet
+from orienteer.graph.adjacency import Entries, KindMask, Meeting, meet
 from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.format import EdgeCount, Manifest
 from orienteer.graph.properties import parse, spelling_of
 from orienteer.graph.searchers import Searchers
-from orienteer.graph.store import LONGEST_PATH, Graph
+from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import LexicalSearcher, Mode
+from orienteer.index.searchers import LexicalSearcher
 from orienteer.ingest.tables.values import plain
 from orienteer.query.budget import Budget
 from orienteer.query.columns import Numbers
 from orienteer.query.plan import Hop
 from orienteer.query.store import Store, Walked
-from orienteer.records import Direction, Path as GraphPath
 from orienteer.text.tokenizer import Tokenizer
 from orienteer.version import __version__
 
@@ -142,13 +141,7 @@ class ArraysInPlace(GraphArrays):
         """Return the properties of the database, which are examined at first use."""
         return self.once("described", lambda: contents.describe(self._server, self.schema, self.facts, self.seen))
 
-    def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
-        """Return a mask of nodes, or None without both. Raises `UnknownType`, `UnknownProperty`, `BadOption`."""
-        for name, names in (("node_types", node_types), ("where", where)):
-            if isinstance(names, str):
-                raise BadOption(f"{name} is the text {names!r}: write a list, [{names!r}]")
-        if node_types is None and not where:
-            return None
+    def _mask(self, node_types: Collection[str] | None, where: Sequence[str]) -> Mask:
         types = None if node_types is None else self.types.node_mask(node_types)
         return cast(Mask, MaskInPlace(self._server, types, self._conditions(where), self.seen))
 
@@ -157,27 +150,13 @@ class ArraysInPlace(GraphArrays):
             return EVERY
         return conditions_of(parse(where), self.described.names, self.properties.names)
 
-    def entries(
-        self,
-        rows: Rows,
-        node_types: Collection[str] | None = None,
-        edge_types: Collection[str] | None = None,
-        direction: Direction | None = None,
-        where: Sequence[str] = (),
-    ) -> Entries:
-        """Return the edges of some rows that pass the filters, as `GraphArrays.entries` does."""
-        mask = self.mask(node_types, where)
-        kinds = self.kind_mask(edge_types, direction)
+    def _entries(self, rows: Rows, kinds: KindMask | None, where: Sequence[str]) -> Entries:
         entries: Entries = cast(Any, self.adjacency).entries(rows, kinds, self._conditions(where))
-        return entries if mask is None else entries.where(mask[entries.neighbor])
+        return entries
 
     def first_of(self, node_types: Collection[str], most: int) -> Rows:
         """Return some nodes of these types, fewer than of an imported graph: each may have many edges to send."""
-        names = self.described.names
-        statement = (
-            f"MATCH (n) WHERE {names.has_type('n', list(node_types))} RETURN {contents.NODE_COLUMNS} LIMIT $most"
-        )
-        return np.sort(self.seen.take(self._server.rows(statement, most=min(most, MOST_FIRST))))
+        return self._of_types(node_types, min(most, MOST_FIRST))
 
     def all_of(self, node_types: Collection[str]) -> Rows:
         """Return all nodes of these types, as `GraphArrays.all_of` does. Raises `BadOption` for too many."""
@@ -187,9 +166,11 @@ class ArraysInPlace(GraphArrays):
                 f"There are {count:,} nodes of {', '.join(sorted(node_types))}, and of a database in place at most "
                 f"{MOST_OF_TYPES:,} are taken at once: begin with a search, or with the nodes of a name."
             )
-        statement = (
-            f"MATCH (n) WHERE {self.described.names.has_type('n', list(node_types))} RETURN {contents.NODE_COLUMNS}"
-        )
+        return self._of_types(node_types)
+
+    def _of_types(self, node_types: Collection[str], most: int | None = None) -> Rows:
+        is_of = self.described.names.has_type("n", list(node_types))
+        statement = f"MATCH (n) WHERE {is_of} RETURN {contents.NODE_COLUMNS}{'' if most is None else f' LIMIT {most}'}"
         return np.sort(self.seen.take(self._server.rows(statement)))
 
     def types_with(self, name: str) -> frozenset[str]:
@@ -206,17 +187,22 @@ class ArraysInPlace(GraphArrays):
         """Return nothing: names cannot be enumerated."""
         return {}
 
-    def rank(
-        self, rows: Rows, query: str | None, k: int, *, offset: int = 0, mode: Mode = "lexical"
-    ) -> tuple[Rows, NDArray[np.float64]]:
-        """Return a page of rows and their scores, as `GraphArrays.rank` does: the best first, then the rest by id."""
-        ranked, scores = rows[:0], np.zeros(0)
-        if query:
-            ranked, scores = self.searcher(mode).search(query, offset + k, among=rows)
-        rest = np.setdiff1d(rows, ranked, assume_unique=True)
-        rest = rest[np.argsort(self.seen.places(rest))][: max(0, offset + k - len(ranked))]
-        ranked, scores = np.concatenate([ranked, rest]), np.concatenate([scores, np.zeros(len(rest))])
-        return ranked[offset : offset + k], scores[offset : offset + k]
+    def by_id(self, rows: Rows) -> Rows:
+        """Return rows, which are in the order of fetching, in the order of their ids."""
+        return rows[np.argsort(self.seen.places(rows))]
+
+    def shortest_walks(self, start: int, end: int, *, most_edges: int, k: int) -> list[tuple[int, ...]]:
+        """Return up to `k` of the shortest paths between two nodes as rows, in the order of ids."""
+        if start == end:
+            return [(start,)] if k else []
+        statement = (
+            "MATCH (a), (b) WHERE elementId(a) = $a AND elementId(b) = $b "
+            f"MATCH p = allShortestPaths((a)-[*..{most_edges}]-(b)) "
+            f"RETURN DISTINCT [n IN nodes(p) | elementId(n)] AS nodes LIMIT {MOST_PATHS}"
+        )
+        ends = {"a": self.seen.element_ids[start], "b": self.seen.element_ids[end]}
+        walks = [tuple(self.seen.rows_of(nodes).tolist()) for (nodes,) in self._server.rows(statement, **ends)]
+        return sorted(walks, key=lambda walk: [self.ids[row] for row in walk])[:k]
 
     @property
     def has_extras(self) -> bool:
@@ -350,36 +336,6 @@ class GraphInPlace(Graph):
         """Close the connections."""
         self.arrays.close()
         self._server.close()
-
-    def paths(self, a: str, b: str, max_length: int = 4, *, k: int = 10) -> tuple[GraphPath, ...]:
-        """Return up to `k` of the shortest paths between two nodes, as `Graph.paths` does, found by the server."""
-        if not 1 <= max_length <= LONGEST_PATH:
-            raise BadOption(f"max_length is {max_length}: it must be 1 to {LONGEST_PATH}")
-        arrays, seen = self.arrays, self.arrays.seen
-        start, end = arrays.row(a), arrays.row(b)
-        if start == end:
-            return (GraphPath(nodes=(arrays.ids[start],), edges=()),) if k > 0 else ()
-        statement = (
-            "MATCH (a), (b) WHERE elementId(a) = $a AND elementId(b) = $b "
-            f"MATCH p = allShortestPaths((a)-[*..{max_length}]-(b)) "
-            f"RETURN DISTINCT [n IN nodes(p) | elementId(n)] AS nodes LIMIT {MOST_PATHS}"
-        )
-        records = self._server.rows(statement, a=seen.element_ids[start], b=seen.element_ids[end])
-        walks = [seen.rows_of(record[0]).tolist() for record in records]
-        walks = sorted(walks, key=lambda walk: [arrays.ids[row] for row in walk])[:k]
-        return tuple(
-            GraphPath(
-                nodes=tuple(arrays.ids[row] for row in walk),
-                edges=tuple(
-                    tuple(
-                        arrays.edge(row, after, int(kind), int(at))
-                        for kind, at in zip(*arrays.adjacency.between(row, after)[2:], strict=True)
-                    )
-                    for row, after in zip(walk, walk[1:], strict=False)
-                ),
-            )
-            for walk in walks
-        )
 
 
 def require_read_only(server: Server) -> None:

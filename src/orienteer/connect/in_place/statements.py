@@ -31,6 +31,7 @@ from orienteer.cypher.projections import in_two_steps, items_of, order_of, page_
 from orienteer.cypher.syntax import CypherStatement, MatchClause, Projection, Unwind
 from orienteer.errors import BadOption, BadQuery, DatabaseAway, QueryStopped
 from orienteer.ingest.tables.values import plain
+from orienteer.query import expressions as ex
 from orienteer.records import JsonValue
 
 SESSIONS = 3
@@ -313,7 +314,7 @@ class _QueryWriter:
             if isinstance(clause, MatchClause):
                 parts.append(self._match(clause))
             elif isinstance(clause, Unwind):
-                source = self.expressions.write(clause.source)
+                source = self.expressions.value(clause.source)
                 parts.append(f"UNWIND {source.text} AS {self.scope.take_apart(source, clause.variable)}")
             elif isinstance(clause, Projection):
                 gathering, rest = self._gathered(clause)
@@ -335,7 +336,7 @@ class _QueryWriter:
         return ("", clause) if steps is None else (f"WITH {self._projection(steps[0])} ", steps[1])
 
     def _match(self, clause: MatchClause) -> str:
-        patterns = ServerPatterns(self.scope, self.expressions.write)
+        patterns = ServerPatterns(self.expressions)
         matched = patterns.match(clause.paths, clause.where, may_anchor=not clause.optional)
         before = self.scope.variables
         new = {name: value for name, value in matched.variables.items() if not clause.optional or name not in before}
@@ -348,12 +349,12 @@ class _QueryWriter:
         written, after = [], dict[str, Value]()
         for place, item in enumerate(items):
             with self.scope.aggregating(True):
-                value = self.expressions.write(item.expression)
-            is_kept = isinstance(item.expression, syntax.Variable) and not is_last
+                value = self.expressions.value(item.expression)
+            is_kept = isinstance(item.expression, ex.Variable) and not is_last
             name = value.text if is_kept else f"c{place}" if is_last else self.scope.fresh()
             written.append(value.text if name == value.text else f"{value.text} AS {name}")
             after[item.name] = Value(name, value.kind, parts=value.parts)
-        order = order_of(clause, items, after, self.scope, self.expressions.write)
+        order = order_of(clause, items, after, self.expressions)
         self.scope.variables = after
         page = "" if is_last else page_of(self.scope, clause)
         where = f" WHERE {self.expressions.condition(clause.where)}" if clause.where is not None else ""

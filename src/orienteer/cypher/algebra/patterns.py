@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from orienteer.cypher import syntax
 from orienteer.cypher.algebra.expressions import Expressions
-from orienteer.cypher.kinds import NULL, UNKNOWN, Value, ValueKind
-from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader
+from orienteer.cypher.kinds import NULL, UNKNOWN, ValueKind
+from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader, ReadPath
 from orienteer.cypher.syntax import Direction, EdgePattern, NodePattern, PathPattern
 from orienteer.elements import Triple
 from orienteer.errors import BadQuery, UnknownType
+from orienteer.query import expressions as ex
 from orienteer.query.expressions import Expression, FunctionCall, conjuncts, parts
 from orienteer.query.plan import Among, Every, Inner, Match, Meeting, NodeSet, Step, Table, Unit
 from orienteer.query.sets import both
@@ -111,19 +111,8 @@ def matched(
     """
     scope = compiler.scope
     outside = {value.text for value in scope.variables.values()}
-    reader = Patterns(scope, compiler.value, is_lenient=is_lenient)
-    named_paths, edges = list[tuple[str, tuple[str, ...], tuple[str, ...]]](), list[PatternEdge]()
-    for path in paths:
-        reader.begin(path)
-        nodes = [reader.read_node(node) for node in path.nodes]
-        along = [
-            reader.read_edge(edge, start, end, is_shortest=bool(path.shortest))
-            for edge, start, end in zip(path.edges, nodes, nodes[1:], strict=False)
-        ]
-        edges += along
-        if path.variable is not None:
-            ends, walked = tuple(node.value for node in nodes), tuple(edge.value for edge in along)
-            named_paths.append((reader.variables[path.variable].text, ends, walked))
+    reader = Patterns(compiler, is_lenient=is_lenient)
+    read_paths = [reader.read(path) for path in paths]
     is_possible = _narrow(reader, is_lenient=is_lenient)
     scope.variables = {
         **scope.variables,
@@ -135,11 +124,17 @@ def matched(
         sets[value].append(Every(frozenset(map(compiler.node_numbers.__getitem__, types))) if types else _NOWHERE)
     if not is_possible:
         sets[reader.nodes[0].value].append(_NOWHERE)
-    shortest = [path.shortest for path in paths for _ in path.edges]
-    steps = [_step(compiler, edge, kind, is_possible) for edge, kind in zip(edges, shortest, strict=True)]
+    steps = [_step(reader, compiler, edge, path, is_possible) for path in read_paths for edge in path.edges]
+    named_paths = [
+        (path.value, tuple(node.value for node in path.nodes), tuple(edge.value for edge in path.edges))
+        for path in read_paths
+        if path.value
+    ]
     conditions = list[tuple[Expression, frozenset[str]]]()
     columns = {*outside, *sets, *(step.edge for step in steps), *(name for name, _, _ in named_paths)}
-    for condition in [*_keyed(compiler, reader), *map(compiler.condition, conjuncts(where))]:
+    with scope.inner(reader.owners):
+        compiled = [compiler.condition(part) for part in (*reader.equalities, *conjuncts(where))]
+    for condition in compiled:
         names = names_in(condition) & columns
         only = next(iter(names)) if len(names) == 1 else ""
         if only in sets and only not in outside and _is_of_node(condition):
@@ -150,13 +145,13 @@ def matched(
     if read is not None:
         kept = frozenset(value.text for name, value in scope.variables.items() if name in read)
     tested = frozenset[str]().union(*(names for _, names in conditions))
-    read_paths = tuple(path for path in named_paths if kept is None or path[0] in kept | tested)
+    kept_paths = tuple(path for path in named_paths if kept is None or path[0] in kept | tested)
     return Match(
         source,
         tuple((name, both(*nodes)) for name, nodes in sets.items()),
         tuple(steps),
         tuple(conditions),
-        read_paths,
+        kept_paths,
         kept,
         is_distinct and kept is not None,
     )
@@ -179,13 +174,10 @@ def _narrow(reader: Patterns, *, is_lenient: bool) -> bool:
     return True
 
 
-def _step(compiler: Expressions, edge: PatternEdge, shortest: str, is_possible: bool) -> Step:
+def _step(reader: Patterns, compiler: Expressions, edge: PatternEdge, path: ReadPath, is_possible: bool) -> Step:
     """Return the step of an edge. Raises `BadQuery` for end types that a length cannot have."""
-    names, hops = compiler.scope.names, edge.pattern.hops
-    types = {triple.type for triple in edge.triples}
-    is_whole = edge.all_triples or edge.triples == {triple for triple in names.triples if triple.type in types}
-    if hops and not is_whole:
-        raise BadQuery("in a pattern of variable length an edge type is named without the types that it joins")
+    names, hops, shortest = compiler.scope.names, edge.pattern.hops, path.pattern.shortest
+    is_whole = reader.is_whole(edge)
     kinds, ends = set[int](), set[tuple[int, int, int]]()
     for triple in edge.triples:
         for kind, start, end in _ways(compiler, triple, edge.direction if names.view else edge.pattern.direction):
@@ -217,17 +209,6 @@ def _ways(compiler: Expressions, triple: Triple, direction: Direction) -> Iterab
         yield 2 * number + 1, triple.target, triple.source
 
 
-def _keyed(compiler: Expressions, reader: Patterns) -> Iterable[Expression]:
-    """Yield a condition for each property in braces. Raises `BadQuery`, `UnknownProperty`."""
-    nodes = {node.value: node for node in reader.nodes}
-    for column, kind, items in reader.keyed:
-        owner = reader.node_value(nodes[column]) if column in nodes else Value(column, kind)
-        name = syntax.made_up("owner")
-        for key, wanted in items:
-            with compiler.scope.inner({name: owner}):
-                yield compiler.condition(syntax.Binary("=", syntax.Property(syntax.Variable(name), key), wanted))
-
-
 def _is_of_node(condition: Expression) -> bool:
     """Return whether a condition depends on the node alone: on no table, and not on chance."""
     if any(True for _ in parts(condition, Inner)):
@@ -237,15 +218,15 @@ def _is_of_node(condition: Expression) -> bool:
 
 def _listed(compiler: Expressions, name: str, condition: Expression) -> Among | None:
     """Return the nodes that a condition names by id or by name; None for another condition."""
-    if not isinstance(condition, syntax.Binary) or condition.operator not in ("=", "IN"):
+    if not isinstance(condition, ex.Binary) or condition.operator not in ("=", "IN"):
         return None
     left, right = condition.left, condition.right
-    if condition.operator == "=" and not isinstance(left, syntax.Property):
+    if condition.operator == "=" and not isinstance(left, ex.Property):
         left, right = right, left
-    if not isinstance(left, syntax.Property) or left.base != syntax.Variable(name) or left.key not in ("id", "name"):
+    if not isinstance(left, ex.Property) or left.base != ex.Variable(name) or left.key not in ("id", "name"):
         return None
     value: object = compiler.scope.constant(right)
-    if isinstance(right, syntax.ListOf):
+    if isinstance(right, ex.ListOf):
         value = [compiler.scope.constant(item) for item in right.items]
     words = value if condition.operator == "IN" else [value]
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):

@@ -65,7 +65,7 @@ class RecordMaker:
             "id": self._id(row),
             "type": self._names.called(store.types.nodes[store.node_types[row]]),
             "name": store.names[row],
-            "properties": self._properties("node", row),
+            "properties": self._store.properties_of("node", row),
         }
         left[0] -= 40
         return record
@@ -77,16 +77,10 @@ class RecordMaker:
             "type": self._names.called(self._store.types.edges[number]),
             "target": self._id(target),
         }
-        if properties := self._properties("edge", at):
+        if properties := self._store.properties_of("edge", at):
             record["properties"] = properties
         left[0] -= 40
         return record
-
-    def _properties(self, owner: str, place: int) -> dict[str, JsonValue]:
-        store = self._store
-        names = store.properties.names if owner == "node" else store.edge_properties
-        read = {name: store.read(owner, name, np.array([place])) for name in names}
-        return {name: column.values()[0] for name, column in read.items() if not column.nulls[0]}
 
     def _id(self, row: int) -> str:
         return str(self._store.ids[row]) if self._identifiers is None else self._identifiers.of(row)

@@ -15,7 +15,7 @@ from orienteer.cypher.parser import TOO_DEEP
 from orienteer.cypher.projections import aggregates, apart, checked_page, items_of, with_columns
 from orienteer.cypher.syntax import CallClause, CypherStatement, MatchClause, Projection, ProjectionItem, Unwind
 from orienteer.errors import BadQuery
-from orienteer.query import plan
+from orienteer.query import expressions as ex, plan
 from orienteer.query.budget import Budget
 from orienteer.query.columns import Batch
 from orienteer.query.expressions import Expression
@@ -51,7 +51,7 @@ def compiled_statement(statement: CypherStatement, compiler: Expressions) -> Com
 def _united(
     compiler: Expressions,
     queries: Sequence[tuple[syntax.Clause, ...]],
-    imports: Sequence[tuple[syntax.Variable, ...] | None],
+    imports: Sequence[tuple[ex.Variable, ...] | None],
     keeps_repeats: bool,
 ) -> tuple[Table, dict[str, Value]]:
     """Return the table of queries that UNION joins, each with its variables from outside, and the columns by name."""
@@ -63,7 +63,7 @@ def _united(
         scope.variables = {name: scope.variable(name) for name in names}
         table, items = _Query(compiler).table(Unit(), query), list[tuple[str, Expression]]()
         for name, value in scope.variables.items():
-            items.append((columns.setdefault(name, scope.fresh()), syntax.Variable(value.text)))
+            items.append((columns.setdefault(name, scope.fresh()), ex.Variable(value.text)))
             kinds.setdefault(name, []).append(value.kind)
         tables.append(plan.Projected(table, tuple(items)))
     scope.variables = outside
@@ -103,9 +103,9 @@ class _Query:
             raise BadQuery(f"the variable {known[0]!r} is there already: name what CALL {{ }} returns otherwise by AS")
         scope.variables = scope.variables | returned
         there, columns = scope.fresh(), tuple(value.text for value in returned.values())
-        inner = plan.Projected(inner, ((there, syntax.Literal_(True)),), keeps=True)
+        inner = plan.Projected(inner, ((there, ex.Literal_(True)),), keeps=True)
         rows = plan.Optionally(table, inner, (*columns, there))
-        return plan.Filtered(rows, syntax.Unary("IS NOT NULL", syntax.Variable(there)))
+        return plan.Filtered(rows, ex.Unary("IS NOT NULL", ex.Variable(there)))
 
     def _match(self, table: Table, clause: MatchClause, rest: Sequence[syntax.Clause]) -> Table:
         read = _read(rest)
@@ -137,11 +137,11 @@ class _Query:
         scope.variables = visible
         for item in items:
             value = self.compiler.compiled(with_columns(item.expression, columns))
-            column = value.tree.name if isinstance(value.tree, syntax.Variable) else scope.fresh()
+            column = value.tree.name if isinstance(value.tree, ex.Variable) else scope.fresh()
             made.append((column, value.tree))
             after[item.name] = Value(column, value.kind)
         scope.variables = after if clause.distinct or is_grouped else visible | after
-        columns |= {item.expression: item.name for item in items if not isinstance(item.expression, syntax.Variable)}
+        columns |= {item.expression: item.name for item in items if not isinstance(item.expression, ex.Variable)}
         table = plan.Projected(table, tuple(made), keeps=True)
         if clause.distinct:
             table = plan.Distinct(table, tuple(dict(made)))
@@ -149,7 +149,7 @@ class _Query:
         if clause.where is not None:
             table = plan.Filtered(table, self.compiler.condition(with_columns(clause.where, {})))
         scope.variables = after
-        return plan.Projected(table, tuple((value.text, syntax.Variable(value.text)) for value in after.values()))
+        return plan.Projected(table, tuple((value.text, ex.Variable(value.text)) for value in after.values()))
 
     def _paged(
         self, table: Table, clause: Projection, columns: Mapping[Expression, str], groups: Mapping[str, Value]
@@ -160,12 +160,8 @@ class _Query:
         order = list[tuple[Expression, bool]]()
         with scope.inner({name: value for name, value in groups.items() if name not in scope.variables}):
             for part in clause.order:
-                value = self.compiler.compiled(with_columns(part.expression, columns))
-                if value.kind.name in ("node", "edge", "path", "map"):
-                    raise BadQuery(
-                        f"ORDER BY takes texts, numbers or dates, not {value.kind.description}: name a property"
-                    )
-                order.append((value.tree, part.descending))
+                key = self.compiler.sort_key(with_columns(part.expression, columns))
+                order.append((key.tree, part.descending))
         if order:
             table = plan.Sorted(table, tuple(order), None if limit is None else skip + limit)
         return plan.Paged(table, skip, limit) if skip or limit is not None else table
@@ -180,8 +176,8 @@ class _Query:
             tree = self.compiler.tree(count)
         finally:
             scope.variables = outside
-        is_random = any(call.name == "rand" for call in syntax.parts(tree, syntax.FunctionCall))
-        if is_random or any(True for _ in syntax.parts(tree, plan.Inner)):
+        is_random = any(call.name == "rand" for call in ex.parts(tree, ex.FunctionCall))
+        if is_random or any(True for _ in ex.parts(tree, plan.Inner)):
             raise BadQuery(f"{what} takes a constant or a parameter, not a pattern or rand()")
         once = Tables(self.compiler.store, Budget(rows=1_000, size=1 << 20), scope.parameters)
         return checked_page(once.evaluator.column(tree, Batch(1, {})).values()[0], what)
@@ -193,7 +189,7 @@ class _Query:
         scope, compiler = self.compiler.scope, self.compiler
         grouping, gathering = apart(items)
         for item in gathering:
-            for part in syntax.parts(item.expression, syntax.Comprehension | syntax.Quantifier):  # type: ignore[arg-type]
+            for part in ex.parts(item.expression, ex.Comprehension | ex.Quantifier):  # type: ignore[arg-type]
                 if aggregates(part.where) or aggregates(getattr(part, "result", None)):
                     raise BadQuery("count(), collect() and the like are not allowed for the items of a list")
         made, visible, columns = list[tuple[str, Expression]](), dict[str, Value](), dict[Expression, str]()
@@ -201,7 +197,7 @@ class _Query:
             if compiler.is_id(key):  # groups by id are groups by node, and only the ids of groups are read
                 key = key.base
             value = compiler.compiled(key)
-            if isinstance(key, syntax.Variable):
+            if isinstance(key, ex.Variable):
                 visible[key.name] = value.value
                 made.append((value.value.text, value.tree))
                 continue
@@ -217,12 +213,12 @@ class _Query:
             calls.append(gathered)
         return plan.Grouped(table, tuple(made), tuple(calls)), visible, columns
 
-    def _call(self, call: syntax.FunctionCall) -> tuple[Call, Value]:
+    def _call(self, call: ex.FunctionCall) -> tuple[Call, Value]:
         name = self.compiler.scope.fresh()
         if call.star:
             return Call(name, "count"), Value(name, INTEGER)
         aggregate_signature(call)
-        if any(inner.name == "rand" for inner in syntax.parts(call.arguments, syntax.FunctionCall)):
+        if any(inner.name == "rand" for inner in ex.parts(call.arguments, ex.FunctionCall)):
             raise BadQuery(f"{call.name}() takes values of the graph, not rand()")
         arguments = [self.compiler.compiled(part) for part in call.arguments]
         is_list = call.name in ("min", "max") and arguments[0].kind.name == "list"
@@ -231,10 +227,10 @@ class _Query:
         return Call(name, call.name, arguments[0].tree, call.distinct, fraction), Value(name, kind)
 
 
-def _aggregations(expressions: Iterable[Expression]) -> Iterable[syntax.FunctionCall]:
+def _aggregations(expressions: Iterable[Expression]) -> Iterable[ex.FunctionCall]:
     """Yield the aggregations in some expressions, but not those in a subquery."""
     for expression in expressions:
-        yield from (call for call in syntax.parts(expression, syntax.FunctionCall) if call.name in AGGREGATES)
+        yield from (call for call in ex.parts(expression, ex.FunctionCall) if call.name in AGGREGATES)
 
 
 def _read(clauses: Sequence[syntax.Clause]) -> frozenset[str] | None:

@@ -479,7 +479,8 @@ def types_with(graph: Graph, name: str) -> Types:
 def walks(step: PlanStep) -> bool:
     """Return whether a step follows edges that the plan names: SAGE's policy `-Edge` asks this."""
     if isinstance(step, CypherStep):
-        from orienteer.cypher.syntax import EdgePattern, parts  # plans without Cypher need not load it
+        from orienteer.cypher.syntax import EdgePattern  # plans without Cypher need not load it
+        from orienteer.query.expressions import parts
 
         return any(parts(_statement(step.query), EdgePattern))
     return isinstance(step, MatchStep) or (isinstance(step, OrderStep) and step.aggregate is not None)
