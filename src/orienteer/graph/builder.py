@@ -278,7 +278,7 @@ class GraphBuilder:
         types = types[order]
         identifying = self._properties.get(IDENTIFIER_PROPERTY)
         identifiers = (
-            [(row, name) for row, value in identifying.values() for name in names_in(value)] if identifying else []
+            [(row, name) for row, value in identifying.added() for name in names_in(value)] if identifying else []
         )
         indexing = self._indexer.finish(place, identifiers, measured=measured)
         if measured is not None:

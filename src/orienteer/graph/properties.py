@@ -1,12 +1,16 @@
 """Properties in columns, and conditions on them.
 
 Files, each with all properties one after another, in the order of the manifest:
-    property_at.i8, property_row.i4, property_value.utf8/.at
-        the begin of each property; the nodes that have it, ascending; their values as JSON
+    property_at.i8, property_row.i4, property_code.u2 or .i4
+        the begin of each property; the nodes that have it, ascending; the number of each one's value
+    property_value_at.i8, property_value.utf8/.at
+        the begin of each property's values; they are distinct, as JSON, in the order of the first nodes that have them
     property_entry_at.i8, property_entry.i4, property_number.f8, property_text.u8
-        the entries that conditions read, one for each value and for each item of a list: the node, the number (NaN for
-        none; a date is its year and the part of the year that has passed) and the hash of the folded text
-The number of files does not depend on that of properties: an open graph has a descriptor for each file.
+        the entries that conditions read, one for each value and for each item of a list: the number of the value, it as
+        a number (NaN for none; a date is its year and the part of the year that has passed), its folded text's hash
+The number of files does not depend on that of properties: an open graph has a descriptor for each file. Graphs of
+format 1 have no `property_code` and no `property_value_at`: there each node has a value of its own, and entries name
+nodes.
 """
 
 from __future__ import annotations
@@ -33,7 +37,18 @@ from orienteer.elements import JsonValue, Node
 from orienteer.errors import BadOption, UnknownProperty, nearest
 from orienteer.graph.adjacency import distinct
 from orienteer.graph.edges import CodedColumn
-from orienteer.index.arrays import Folder, Rows, StringWriter, check_counts, check_ends, encode, inserted, save
+from orienteer.index.arrays import (
+    Array,
+    Folder,
+    Rows,
+    StringWriter,
+    begins_of,
+    check_counts,
+    check_ends,
+    encode,
+    inserted,
+    save,
+)
 from orienteer.text.sentences import one_line
 
 if TYPE_CHECKING:
@@ -158,7 +173,10 @@ def encode_value(value: JsonValue) -> bytes:
 
 
 class PropertyWriter:
-    """Collects a property of all nodes, in any order of nodes. Values are on disk, the rest in memory."""
+    """Collects a property of all nodes, in any order of nodes. Values are on disk, the rest in memory.
+
+    Until `sort`, an entry has the place of its value in the order of addition.
+    """
 
     def __init__(self, spool: Path) -> None:
         self._spool = spool
@@ -174,61 +192,88 @@ class PropertyWriter:
 
     def extend(self, rows: Sequence[int], values: Sequence[JsonValue], encoded: Sequence[bytes]) -> None:
         """Add the values of several nodes, together with their JSON."""
+        first = len(self.rows)
         self.rows.extend(rows)
         self._values.extend(encoded)
         if set(map(type, values)) <= _SINGLE and max(map(len, encoded), default=0) <= _LONGEST_COMPARED:
             single: Sequence[Any] = values
             pairs = list(map(_compared, single))  # faster than lists of one
-            self.entries.extend(rows)
+            self.entries.extend(range(first, len(self.rows)))
             self.numbers.extend([number for number, _ in pairs])
             self.texts.extend([text for _, text in pairs])
             return
         entries = values.map(_entries) if isinstance(values, CodedColumn) else map(_entries, values)
-        for row, several in zip(rows, entries, strict=True):
+        for at, several in enumerate(entries, first):
             for number, text in several:
-                self.entries.append(row)
+                self.entries.append(at)
                 self.numbers.append(number)
                 self.texts.append(text)
 
-    def values(self) -> Iterator[tuple[int, JsonValue]]:
+    def added(self) -> Iterator[tuple[int, JsonValue]]:
         """Yield the nodes, by the numbers of `add`, with their values."""
         self._values.close()
         spooled = Folder(self._spool.parent, ()).strings(self._spool.name)  # (): listing all columns' files takes long
         return ((row, json.loads(spooled.raw(at))) for at, row in enumerate(self.rows))
 
-    def sort(self, place: NDArray[np.int32]) -> Iterator[list[bytes]]:
-        """Renumber the nodes, row r to `place[r]`, and yield the values as JSON in the new order, in parts."""
+    def sort(self, place: NDArray[np.int32], values: StringWriter) -> _Stored:
+        """Return the property with node r as `place[r]`, and write its distinct values. The writer is empty then."""
         self._values.close()
         rows = place[np.frombuffer(self.rows, np.int32)]
         order = np.argsort(rows)
-        self.rows = array("i", rows[order].tobytes())
-        entries = place[np.frombuffer(self.entries, np.int32)] if self.entries else np.zeros(0, np.int32)
-        within = np.argsort(entries, kind="stable")
-        self.entries = array("i", entries[within].tobytes())
-        self.numbers = array("d", np.frombuffer(self.numbers)[within].tobytes()) if self.numbers else self.numbers
-        self.texts = array("Q", np.frombuffer(self.texts, np.uint64)[within].tobytes()) if self.texts else self.texts
         spooled = Folder(self._spool.parent, ()).strings(self._spool.name)
+        known: dict[bytes, int] = {}
+        codes, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
         for low in range(0, len(order), _BATCH):
-            yield spooled.take(order[low : low + _BATCH])
+            texts, before = spooled.take(order[low : low + _BATCH]), len(known)
+            codes.append(np.array([known.setdefault(text, len(known)) for text in texts], np.int32))
+            numbers, at = np.unique(codes[-1], return_index=True)
+            at = at[numbers >= before]
+            firsts.append(order[low + at])
+            values.extend(texts[place] for place in at.tolist())
+        entries = _entries_of(np.concatenate(firsts), *map(np.array, (self.entries, self.numbers, self.texts)))
+        self.rows, self.entries, self.numbers, self.texts = array("i"), array("i"), array("d"), array("Q")
+        return _Stored(rows[order], np.concatenate(codes), len(known), *entries)
+
+
+class _Stored(NamedTuple):
+    """A property as the files have it."""
+
+    rows: NDArray[np.int32]
+    codes: NDArray[np.int32]
+    values: int
+    entries: NDArray[np.int32]
+    numbers: NDArray[np.float64]
+    texts: NDArray[np.uint64]
+
+
+def _entries_of(
+    values: NDArray[np.int64], entries: NDArray[np.int32], numbers: NDArray[np.float64], texts: NDArray[np.uint64]
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.uint64]]:
+    """Return the entries of some values, (values,), in their order: these are numbered anew. `entries` ascend."""
+    first = entries.searchsorted(values)
+    counts = entries.searchsorted(values, side="right") - first
+    at = np.repeat(first - begins_of(counts)[:-1], counts) + np.arange(int(counts.sum()))
+    return np.repeat(np.arange(len(values), dtype=np.int32), counts), numbers[at], texts[at]
 
 
 def write(folder: Path, columns: Sequence[PropertyWriter], place: NDArray[np.int32]) -> None:
     """Write the files of all properties; row r becomes row `place[r]`."""
     with StringWriter(folder, "property_value") as values:
-        for column in columns:
-            for part in column.sort(place):
-                values.extend(part)
-    _save_columns(folder, columns)
+        stored = [column.sort(place, values) for column in columns]
+    _save_columns(folder, stored)
 
 
-def _save_columns(folder: Path, columns: Sequence[PropertyWriter | _Revised]) -> None:
+def _save_columns(folder: Path, columns: Sequence[_Stored]) -> None:
     """Write the numbers of all properties, one file for each kind of column."""
-    save(folder, "property_at", np.cumsum([0, *(len(column.rows) for column in columns)], dtype=np.int64))
-    save(folder, "property_entry_at", np.cumsum([0, *(len(column.entries) for column in columns)], dtype=np.int64))
-    files = {"row": np.int32, "entry": np.int32, "number": np.float64, "text": np.uint64}
-    for (name, kind), attribute in zip(files.items(), ("rows", "entries", "numbers", "texts"), strict=True):
-        parts = (np.frombuffer(getattr(column, attribute), kind) for column in columns)
-        save(folder, f"property_{name}", np.concatenate([np.zeros(0, kind), *parts]))
+    for name, attribute in (("", "rows"), ("value_", "values"), ("entry_", "entries")):
+        counts = (each if isinstance(each := getattr(column, attribute), int) else len(each) for column in columns)
+        save(folder, f"property_{name}at", np.cumsum([0, *counts], dtype=np.int64))
+    code = np.uint16 if max((column.values for column in columns), default=0) < 1 << 16 else np.int32
+    kinds = {"row": np.int32, "code": code, "entry": np.int32, "number": np.float64, "text": np.uint64}
+    attributes = ("rows", "codes", "entries", "numbers", "texts")
+    for (name, kind), attribute in zip(kinds.items(), attributes, strict=True):
+        parts = (getattr(column, attribute) for column in columns)
+        save(folder, f"property_{name}", np.concatenate([np.zeros(0, kind), *parts]).astype(kind, copy=False))
 
 
 class ValueColumn(NamedTuple):
@@ -236,37 +281,39 @@ class ValueColumn(NamedTuple):
 
     rows: Rows
     """The nodes that have it, ascending: (rows,)."""
+    codes: Array
+    """The number of each node's value among those of the property: (rows,)."""
     first: int
-    """The index of its first value among all values."""
+    """The index of the property's first value among all values."""
+    values: int
+    """Its distinct values."""
     entries: NDArray[np.int32]
+    """Of each entry the number of its value, ascending."""
     numbers: NDArray[np.float64]
     texts: NDArray[np.uint64]
 
     @classmethod
     def of(cls, rows: Sequence[int], values: Sequence[JsonValue]) -> ValueColumn:
         """Return the column of these values: `rows` ascend, one for each value."""
-        entries = [(row, *entry) for row, value in zip(rows, values, strict=True) for entry in compared(value)]
+        entries = [(code, *entry) for code, value in enumerate(values) for entry in compared(value)]
         columns = (
             np.array([entry[at] for entry in entries], kind) for at, kind in enumerate((np.int32, float, np.uint64))
         )
-        return cls(np.array(rows, np.int32), 0, *columns)
+        return cls(np.array(rows, np.int32), np.arange(len(rows)), 0, len(rows), *columns)
 
-    def meeting(self, condition: Condition) -> NDArray[np.int32]:
-        """Return the rows that meet a condition; a row may occur several times."""
-        number = number_of(condition.value)
-        is_same = self.texts == np.uint64(_text_hash(condition.value))
-        if not math.isnan(number):
-            with np.errstate(invalid="ignore"):
-                compared = COMPARE[condition.comparison](self.numbers, number)
-            if condition.comparison == "=":
-                compared |= is_same
-            elif condition.comparison == "!=":
-                compared, is_same = compared & ~is_same, ~compared | is_same
+    def meeting(self, condition: Condition) -> Rows:
+        """Return the rows that meet a condition."""
+        number, text = number_of(condition.value), np.uint64(_text_hash(condition.value))
+        if math.isnan(number) or condition.comparison in ("=", "!="):
+            entries = (self.numbers == number) | (self.texts == text)
         else:
-            compared = is_same
+            with np.errstate(invalid="ignore"):
+                entries = COMPARE[condition.comparison](self.numbers, number)
+        is_met = np.zeros(self.values, np.bool_)
+        is_met[self.entries[entries]] = True
         if condition.comparison == "!=":
-            return np.setdiff1d(self.rows, self.entries[is_same]).astype(np.int32)
-        return np.asarray(self.entries[compared], np.int32)
+            is_met = ~is_met
+        return self.rows[is_met[self.codes]]
 
 
 class Properties:
@@ -279,23 +326,36 @@ class Properties:
         begins, entry_begins = folder.array("property_at", "i8"), folder.array("property_entry_at", "i8")
         rows, entries = folder.array("property_row", "i4"), folder.array("property_entry", "i4")
         numbers, texts = folder.array("property_number", "f8"), folder.array("property_text", "u8")
-        for offsets, columns in ((begins, (rows, self._values)), (entry_begins, (entries, numbers, texts))):
+        is_coded = folder.has("property_value_at.i8")
+        value_begins = folder.array("property_value_at", "i8") if is_coded else begins
+        codes = folder.array("property_code", "u2", "i4") if is_coded else rows
+        for offsets, columns in (
+            (begins, (rows, codes)),
+            (value_begins, (self._values,)),
+            (entry_begins, (entries, numbers, texts)),
+        ):
             for column in columns:
                 check_ends(offsets, len(column), "properties")
             check_counts(np.diff(offsets), len(columns[0]))
-        self._columns: dict[str, ValueColumn] = {}
-        parts, entry_parts = (starmap(slice, pairwise(offsets.tolist())) for offsets in (begins, entry_begins))
-        for name, part, entry in zip(names, parts, entry_parts, strict=True):
-            self._columns[name] = ValueColumn(rows[part], part.start, entries[entry], numbers[entry], texts[entry])
+        self.columns: dict[str, ValueColumn] = {}
+        spans = (starmap(slice, pairwise(each.tolist())) for each in (begins, value_begins, entry_begins))
+        for name, part, values, entry in zip(names, *spans, strict=True):
+            own_rows, own_codes, own_entries = rows[part], codes[part], entries[entry]
+            if not is_coded:  # format 1
+                own_codes, own_entries = np.arange(len(own_rows)), own_rows.searchsorted(own_entries).astype(np.int32)
+            count = values.stop - values.start
+            self.columns[name] = ValueColumn(
+                own_rows, own_codes, values.start, count, own_entries, numbers[entry], texts[entry]
+            )
 
     def of(self, row: int) -> dict[str, JsonValue]:
         """Return all properties of a node."""
         properties: dict[str, JsonValue] = {}
-        for name, column in self._columns.items():
+        for name, column in self.columns.items():
             at = int(column.rows.searchsorted(row))
             if at < len(column.rows) and column.rows[at] == row:
                 properties[name] = json.loads(
-                    self._values.raw(column.first + at).decode()
+                    self._values.raw(column.first + int(column.codes[at])).decode()
                 )  # of bytes it takes twice as long
         return properties
 
@@ -305,48 +365,66 @@ class Properties:
 
     def column(self, name: str) -> tuple[Rows, list[bytes]]:
         """Return the nodes that have a property, ascending, and their values as JSON. Raises `UnknownProperty`."""
-        column = self._columns[self.spelling_of(name)]
-        first = column.first
-        return column.rows, self._values.take(np.arange(first, first + len(column.rows)))
+        column = self.columns[self.spelling_of(name)]
+        return column.rows, list(map(self.texts_of(column).__getitem__, column.codes.tolist()))
+
+    def read(self, name: str) -> tuple[Rows, list[JsonValue]]:
+        """Return the nodes that have a property, ascending, and their values. Raises `UnknownProperty`."""
+        column = self.columns[self.spelling_of(name)]
+        return column.rows, list(map(_read(self.texts_of(column)).__getitem__, column.codes.tolist()))
+
+    def texts_of(self, column: ValueColumn) -> list[bytes]:
+        """Return the distinct values of a property, as JSON, by their numbers."""
+        return self._values.take(np.arange(column.first, column.first + column.values))
 
     def rows(self, name: str) -> Rows:
         """Return the nodes that have a property, ascending. Raises `UnknownProperty`."""
-        return self._columns[self.spelling_of(name)].rows
+        return self.columns[self.spelling_of(name)].rows
 
     def values(self, name: str, rows: Rows) -> list[JsonValue]:
         """Return the value of a property for each of these nodes, None for none. Raises `UnknownProperty`."""
-        column = self._columns[self.spelling_of(name)]
+        column = self.columns[self.spelling_of(name)]
         if not len(column.rows):
             return [None] * len(rows)
         at = column.rows.searchsorted(rows)
         there = column.rows.take(at, mode="clip") == rows
-        values = iter(_read(self._values.take(column.first + at[there])))
+        codes = column.codes[at[there]].tolist()
+        distinct_codes = list(dict.fromkeys(codes))
+        texts = self._values.take(column.first + np.array(distinct_codes, np.int64))
+        read = dict(zip(distinct_codes, _read(texts), strict=True))
+        values = map(read.__getitem__, codes)
         return [next(values) if has else None for has in there.tolist()]
 
     def every(self, name: str, rows: Rows) -> list[JsonValue]:
         """Return the same as `values`, faster if most nodes have the property; None for all if no node has it."""
         if name not in self.names:
             return [None] * len(rows)
-        having, texts = self.column(name)
-        read = [*_read(texts), None]
+        having, values = self.read(name)
+        read = [*values, None]
         at = np.full(self._nodes, len(having))
         at[having] = np.arange(len(having))
         return [read[place] for place in at[rows].tolist()]
 
     def numbers(self, name: str, rows: Rows) -> NDArray[np.float64]:
         """Return the first number of each row, (rows,), NaN for none. Raises `UnknownProperty`."""
-        column = self._columns[self.spelling_of(name)]
+        column = self.columns[self.spelling_of(name)]
+        numbers = np.full(len(rows), np.nan)
         if not len(column.entries):
-            return np.full(len(rows), np.nan)
-        at = column.entries.searchsorted(rows)
-        there = column.entries.take(at, mode="clip") == rows
-        return np.where(there, column.numbers.take(at, mode="clip"), np.nan)
+            return numbers
+        at = column.rows.searchsorted(rows)
+        there = column.rows.take(at, mode="clip") == rows
+        codes = column.codes[at[there]]
+        first = column.entries.searchsorted(codes)
+        has_entry = column.entries.take(first, mode="clip") == codes
+        numbers[there] = np.where(has_entry, column.numbers.take(first, mode="clip"), np.nan)
+        return numbers
 
     def extremes(self, name: str, rows: Rows, *, largest: bool = False) -> NDArray[np.float64]:
         """Return the smallest, or largest, number of each row: (rows,), NaN for none. Raises `UnknownProperty`."""
-        column = self._columns[self.spelling_of(name)]
-        numbers = np.full(self._nodes, np.nan)
-        (np.fmax if largest else np.fmin).at(numbers, column.entries, column.numbers)
+        column = self.columns[self.spelling_of(name)]
+        of_value, numbers = np.full(column.values, np.nan), np.full(self._nodes, np.nan)
+        (np.fmax if largest else np.fmin).at(of_value, column.entries, column.numbers)
+        numbers[column.rows] = of_value[column.codes]
         return numbers[rows]
 
     def mask(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
@@ -354,7 +432,7 @@ class Properties:
         mask = np.ones(self._nodes, np.bool_)
         for condition in conditions:
             meets = np.zeros(self._nodes, np.bool_)
-            meets[self._columns[self.spelling_of(condition.property)].meeting(condition)] = True
+            meets[self.columns[self.spelling_of(condition.property)].meeting(condition)] = True
             mask &= meets
         return mask
 
@@ -374,7 +452,7 @@ class Properties:
         found = (hashes.take(first, mode="clip") == wanted).nonzero()[0].tolist()
         if not found:  # most texts are no value
             return {}
-        names, ends = list(self._columns), hashes.searchsorted(wanted[found], side="right")
+        names, ends = list(self.columns), hashes.searchsorted(wanted[found], side="right")
         return {
             texts[at]: [names[number] for number in columns[first[at] : end].tolist()]
             for at, end in zip(found, ends.tolist(), strict=True)
@@ -387,7 +465,7 @@ class Properties:
     @cached_property
     def _texts(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
         """Return the hashes of every property's distinct texts, ascending, and the number of each one's property."""
-        own = [distinct(column.texts) for column in self._columns.values()]
+        own = [distinct(column.texts) for column in self.columns.values()]
         hashes = np.concatenate([np.zeros(0, np.uint64), *own])
         order = np.argsort(hashes, kind="stable")  # some 10 ms for 150,000 values
         return hashes[order], np.repeat(np.arange(len(own)), [len(texts) for texts in own])[order]
@@ -413,58 +491,47 @@ def parse(conditions: Sequence[str]) -> tuple[Condition, ...]:
     return tuple(Condition.parse(text) for text in conditions)
 
 
-class _Revised(NamedTuple):
-    """A property of a revised graph: of the old rows that stay, and of added ones."""
-
-    rows: NDArray[np.int32]
-    values: NDArray[np.int64]
-    """(rows,): the index of an old value among those of all properties, or -1 - n for the n-th added one."""
-    entries: NDArray[np.int32]
-    numbers: NDArray[np.float64]
-    texts: NDArray[np.uint64]
-
-
 def revise(folder: Path, old: Folder, names: Sequence[str], layout: Layout, nodes: Sequence[Node]) -> tuple[str, ...]:
     """Write the properties of the old rows that stay and of added nodes, in their order; return the names of all.
 
     `names` are the old ones. A property that no row has any longer is dropped.
     """
-    from orienteer.index.postings import write_strings  # here: only an update writes
-
-    ends = (pairwise(old.array(name, "i8").tolist()) for name in ("property_at", "property_entry_at"))
-    parts = {name: (slice(*own), slice(*entry)) for name, own, entry in zip(names, *ends, strict=True)}
-    old_rows, old_entries = (layout.old[old.array(name, "i4")] for name in ("property_row", "property_entry"))
-    old_numbers, old_texts = old.array("property_number", "f8"), old.array("property_text", "u8")
-    columns: dict[str, _Revised] = {}
-    added: list[bytes] = []  # the values of added nodes, as JSON
-    for name in dict.fromkeys([*names, *(name for node in nodes for name in node.properties)]):
-        part, entry_part = parts.get(name, (slice(0, 0), slice(0, 0)))
-        having = [at for at, node in enumerate(nodes) if name in node.properties]
-        stays = np.flatnonzero(old_rows[part] >= 0)
-        if not len(stays) and not having:
-            continue
-        # The added values are inserted among the old ones, by row.
-        rows, values = layout.new[having], [nodes[at].properties[name] for at in having]
-        at = np.searchsorted(old_rows[part][stays], rows)
-        origin = inserted(stays + part.start, at, -1 - len(added) - np.arange(len(rows)))
-        added += map(encode_value, values)
-        new = [(row, *entry) for row, value in zip(rows.tolist(), values, strict=True) for entry in compared(value)]
-        new_entries, new_numbers, new_texts = (
-            np.array([entry[column] for entry in new], kind)
-            for column, kind in ((0, np.int32), (1, np.float64), (2, np.uint64))
-        )
-        entries = old_entries[entry_part]
-        staying = np.flatnonzero(entries >= 0)
-        at_entries = np.searchsorted(entries[staying], new_entries)
-        columns[name] = _Revised(
-            inserted(old_rows[part][stays], at, rows),
-            origin,
-            inserted(entries[staying], at_entries, new_entries),
-            inserted(old_numbers[entry_part][staying], at_entries, new_numbers),
-            inserted(old_texts[entry_part][staying], at_entries, new_texts),
-        )
-    origins = np.concatenate([np.zeros(0, np.int64), *(column.values for column in columns.values())])
-    write_strings(folder, "property_value", old.strings("property_value"), origins, added)
+    before = Properties(old, names, len(layout.old))
+    columns: dict[str, _Stored] = {}
+    with StringWriter(folder, "property_value") as writer:
+        for name in dict.fromkeys([*names, *(name for node in nodes for name in node.properties)]):
+            column = before.columns.get(name, ValueColumn.of((), ()))
+            old_rows = layout.old[column.rows]
+            stays = np.flatnonzero(old_rows >= 0)
+            having = [at for at, node in enumerate(nodes) if name in node.properties]
+            if not len(stays) and not having:
+                continue
+            # The added values are inserted among the old ones, by row. A new one has a number after the old ones.
+            texts = before.texts_of(column)
+            known = {text: code for code, text in enumerate(texts)} if having else {}
+            added: list[int] = []
+            entries = [(column.entries, column.numbers, column.texts)]
+            for value in (nodes[at].properties[name] for at in having):
+                code = known.setdefault(encode_value(value), len(known))
+                added.append(code)
+                if code == len(texts):
+                    texts.append(encode_value(value))
+                    own = ValueColumn.of((0,), (value,))
+                    entries.append((own.entries + np.int32(code), own.numbers, own.texts))
+            rows = layout.new[having]
+            at = np.searchsorted(old_rows[stays], rows)
+            codes = inserted(column.codes[stays].astype(np.int32), at, np.array(added, np.int32))
+            used, firsts = np.unique(codes, return_index=True)
+            order = used[np.argsort(firsts)]
+            renumbered = np.zeros(len(texts), np.int32)
+            renumbered[order] = np.arange(len(order))
+            writer.extend(texts[code] for code in order.tolist())
+            columns[name] = _Stored(
+                inserted(old_rows[stays], at, rows),
+                renumbered[codes],
+                len(order),
+                *_entries_of(order, *map(np.concatenate, zip(*entries, strict=True))),
+            )
     _save_columns(folder, list(columns.values()))
     return tuple(columns)
 
