@@ -150,7 +150,7 @@ class GraphBuilder:
             writer = self._properties.get(key)
             if writer is None:
                 writer = self._properties[key] = PropertyWriter(self._spool / f"p{len(self._properties)}")
-            writer.add(row, node.properties[key], text)
+            writer.extend((row,), (text,))
         self._names.add(encode(node.name or node.id))
         self._texts.add(encode(node.text))
         self._aliases.add(encode(_json(node.aliases)) if node.aliases else b"")
@@ -218,10 +218,10 @@ class GraphBuilder:
             writer = self._properties.get(key)
             if writer is None:
                 writer = self._properties[key] = PropertyWriter(self._spool / f"p{len(self._properties)}")
-            cells, values, rows = batch.properties[key], encoded[key], having[key]
+            values, rows = encoded[key], having[key]
             if len(rows) < len(batch):
-                cells, values = taking(cells, rows), taking(values, rows)
-            writer.extend([first + at for at in rows], cells, [value for value in values if value is not None])
+                values = taking(values, rows)
+            writer.extend([first + at for at in rows], [value for value in values if value is not None])
         names, texts = list(batch.names), list(batch.texts)
         aliases = batch.aliases if batch.aliases is not None else [()] * len(batch)
         self._names.extend_texts(names)

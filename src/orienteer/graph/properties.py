@@ -21,14 +21,14 @@ import math
 import operator
 import re
 from array import array
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property, lru_cache
-from itertools import pairwise, starmap
+from itertools import islice, pairwise, starmap
 from json.encoder import encode_basestring
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,6 @@ from numpy.typing import NDArray
 from orienteer.elements import JsonValue, Node
 from orienteer.errors import BadOption, UnknownProperty, nearest
 from orienteer.graph.adjacency import distinct
-from orienteer.graph.edges import CodedColumn
 from orienteer.index.arrays import (
     Array,
     Folder,
@@ -59,7 +58,6 @@ _BATCH = 50_000  # values that are copied at once: bounds the memory
 _LONGEST_CONDITION = 500  # characters: a bound on the pattern's time
 _LONGEST_SHOWN = 100  # characters of a value in an error
 _LONGEST_COMPARED = 200  # characters; longer texts are for search, not for conditions
-_SINGLE = frozenset({str, int, float, bool})
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[T ].*)?")
 _NUMBER = re.compile(r"\s*+[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?\s*", re.ASCII)
 _CONDITION = re.compile(r"\s*(.+?)\s*([!<>=]=|=[<>!]|<>|=|<|>)\s*(.*?)\s*", re.DOTALL)
@@ -148,21 +146,9 @@ def compared(value: JsonValue) -> Iterator[tuple[float, int]]:
             yield _compared(item)
 
 
-def _entries(value: JsonValue) -> list[tuple[float, int]]:
-    return list(compared(value))
-
-
 def meets(value: JsonValue, condition: Condition) -> bool:
     """Return whether a value, or an item of a list, meets a condition, as `Properties.mask` does; None meets none."""
-    if value is None:
-        return False
-    entries = list(compared(value))
-    number, text = number_of(condition.value), _text_hash(condition.value)
-    if condition.comparison in ("=", "!="):
-        is_same = any(own == number or own_text == text for own, own_text in entries)
-        return is_same == (condition.comparison == "=")
-    numbers = np.array([own for own, _ in entries])
-    return bool(COMPARE[condition.comparison](numbers, number).any())
+    return value is not None and len(ValueColumn.of((0,), (value,)).meeting(condition)) > 0
 
 
 def encode_value(value: JsonValue) -> bytes:
@@ -173,87 +159,62 @@ def encode_value(value: JsonValue) -> bytes:
 
 
 class PropertyWriter:
-    """Collects a property of all nodes, in any order of nodes. Values are on disk, the rest in memory.
-
-    Until `sort`, an entry has the place of its value in the order of addition.
-    """
+    """Collects a property of all nodes, in any order of nodes. The values are on disk."""
 
     def __init__(self, spool: Path) -> None:
         self._spool = spool
         self._values = StringWriter(spool.parent, spool.name)
-        self.rows = array("i")
-        self.entries = array("i")
-        self.numbers = array("d")
-        self.texts = array("Q")
+        self._rows = array("i")
 
-    def add(self, row: int, value: JsonValue, encoded: bytes) -> None:
-        """Add a node's value, together with its JSON."""
-        self.extend((row,), (value,), (encoded,))
-
-    def extend(self, rows: Sequence[int], values: Sequence[JsonValue], encoded: Sequence[bytes]) -> None:
-        """Add the values of several nodes, together with their JSON."""
-        first = len(self.rows)
-        self.rows.extend(rows)
+    def extend(self, rows: Sequence[int], encoded: Iterable[bytes]) -> None:
+        """Add the values of several nodes, as JSON."""
+        self._rows.extend(rows)
         self._values.extend(encoded)
-        if set(map(type, values)) <= _SINGLE and max(map(len, encoded), default=0) <= _LONGEST_COMPARED:
-            single: Sequence[Any] = values
-            pairs = list(map(_compared, single))  # faster than lists of one
-            self.entries.extend(range(first, len(self.rows)))
-            self.numbers.extend([number for number, _ in pairs])
-            self.texts.extend([text for _, text in pairs])
-            return
-        entries = values.map(_entries) if isinstance(values, CodedColumn) else map(_entries, values)
-        for at, several in enumerate(entries, first):
-            for number, text in several:
-                self.entries.append(at)
-                self.numbers.append(number)
-                self.texts.append(text)
 
     def added(self) -> Iterator[tuple[int, JsonValue]]:
         """Yield the nodes, by the numbers of `add`, with their values."""
         self._values.close()
         spooled = Folder(self._spool.parent, ()).strings(self._spool.name)  # (): listing all columns' files takes long
-        return ((row, json.loads(spooled.raw(at))) for at, row in enumerate(self.rows))
+        return ((row, json.loads(spooled.raw(at))) for at, row in enumerate(self._rows))
 
-    def sort(self, place: NDArray[np.int32], values: StringWriter) -> _Stored:
-        """Return the property with node r as `place[r]`, and write its distinct values. The writer is empty then."""
+    def sort(self, place: NDArray[np.int32], values: StringWriter) -> ValueColumn:
+        """Return the property with node r as `place[r]`, and write its distinct values."""
         self._values.close()
-        rows = place[np.frombuffer(self.rows, np.int32)]
+        rows = place[np.frombuffer(self._rows, np.int32)]
         order = np.argsort(rows)
         spooled = Folder(self._spool.parent, ()).strings(self._spool.name)
         known: dict[bytes, int] = {}
-        codes, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+        codes, entries = [np.zeros(0, np.int32)], [_entries_of(())]
         for low in range(0, len(order), _BATCH):
             texts, before = spooled.take(order[low : low + _BATCH]), len(known)
             codes.append(np.array([known.setdefault(text, len(known)) for text in texts], np.int32))
-            numbers, at = np.unique(codes[-1], return_index=True)
-            at = at[numbers >= before]
-            firsts.append(order[low + at])
-            values.extend(texts[place] for place in at.tolist())
-        entries = _entries_of(np.concatenate(firsts), *map(np.array, (self.entries, self.numbers, self.texts)))
-        self.rows, self.entries, self.numbers, self.texts = array("i"), array("i"), array("d"), array("Q")
-        return _Stored(rows[order], np.concatenate(codes), len(known), *entries)
+            new = list(islice(known, before, None))
+            values.extend(new)
+            entries.append(_entries_of(_read(new), before))
+        return ValueColumn(
+            rows[order], np.concatenate(codes), 0, len(known), *map(np.concatenate, zip(*entries, strict=True))
+        )
 
 
-class _Stored(NamedTuple):
-    """A property as the files have it."""
-
-    rows: NDArray[np.int32]
-    codes: NDArray[np.int32]
-    values: int
-    entries: NDArray[np.int32]
-    numbers: NDArray[np.float64]
-    texts: NDArray[np.uint64]
+_Entries: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.uint64]]
+"""What conditions read: numbers of values, ascending; each one's number and the hash of its text."""
 
 
-def _entries_of(
-    values: NDArray[np.int64], entries: NDArray[np.int32], numbers: NDArray[np.float64], texts: NDArray[np.uint64]
-) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.uint64]]:
-    """Return the entries of some values, (values,), in their order: these are numbered anew. `entries` ascend."""
-    first = entries.searchsorted(values)
-    counts = entries.searchsorted(values, side="right") - first
+def _entries_of(values: Iterable[JsonValue], first: int = 0) -> _Entries:
+    """Return the entries of values that are numbered from `first` on."""
+    entries = [(code, *entry) for code, value in enumerate(values, first) for entry in compared(value)]
+    codes, numbers, texts = zip(*entries, strict=True) if entries else ((), (), ())
+    return np.array(codes, np.int32), np.array(numbers, np.float64), np.array(texts, np.uint64)
+
+
+def _renumbered(
+    order: NDArray[np.int32], codes: NDArray[np.int32], numbers: NDArray[np.float64], texts: NDArray[np.uint64]
+) -> _Entries:
+    """Return the entries of the values with these numbers, (values,), which are numbered anew in this order."""
+    first = codes.searchsorted(order)
+    counts = codes.searchsorted(order, side="right") - first
     at = np.repeat(first - begins_of(counts)[:-1], counts) + np.arange(int(counts.sum()))
-    return np.repeat(np.arange(len(values), dtype=np.int32), counts), numbers[at], texts[at]
+    return np.repeat(np.arange(len(order), dtype=np.int32), counts), numbers[at], texts[at]
 
 
 def write(folder: Path, columns: Sequence[PropertyWriter], place: NDArray[np.int32]) -> None:
@@ -263,11 +224,12 @@ def write(folder: Path, columns: Sequence[PropertyWriter], place: NDArray[np.int
     _save_columns(folder, stored)
 
 
-def _save_columns(folder: Path, columns: Sequence[_Stored]) -> None:
+def _save_columns(folder: Path, columns: Sequence[ValueColumn]) -> None:
     """Write the numbers of all properties, one file for each kind of column."""
-    for name, attribute in (("", "rows"), ("value_", "values"), ("entry_", "entries")):
-        counts = (each if isinstance(each := getattr(column, attribute), int) else len(each) for column in columns)
-        save(folder, f"property_{name}at", np.cumsum([0, *counts], dtype=np.int64))
+    counts = [(len(column.rows), column.values, len(column.entries)) for column in columns]
+    begins = np.cumsum(np.array([(0, 0, 0), *counts], np.int64), axis=0)
+    for at, name in enumerate(("at", "value_at", "entry_at")):
+        save(folder, f"property_{name}", begins[:, at])
     code = np.uint16 if max((column.values for column in columns), default=0) < 1 << 16 else np.int32
     kinds = {"row": np.int32, "code": code, "entry": np.int32, "number": np.float64, "text": np.uint64}
     attributes = ("rows", "codes", "entries", "numbers", "texts")
@@ -295,11 +257,7 @@ class ValueColumn(NamedTuple):
     @classmethod
     def of(cls, rows: Sequence[int], values: Sequence[JsonValue]) -> ValueColumn:
         """Return the column of these values: `rows` ascend, one for each value."""
-        entries = [(code, *entry) for code, value in enumerate(values) for entry in compared(value)]
-        columns = (
-            np.array([entry[at] for entry in entries], kind) for at, kind in enumerate((np.int32, float, np.uint64))
-        )
-        return cls(np.array(rows, np.int32), np.arange(len(rows)), 0, len(rows), *columns)
+        return cls(np.array(rows, np.int32), np.arange(len(rows)), 0, len(rows), *_entries_of(values))
 
     def meeting(self, condition: Condition) -> Rows:
         """Return the rows that meet a condition."""
@@ -396,14 +354,8 @@ class Properties:
         return [next(values) if has else None for has in there.tolist()]
 
     def every(self, name: str, rows: Rows) -> list[JsonValue]:
-        """Return the same as `values`, faster if most nodes have the property; None for all if no node has it."""
-        if name not in self.names:
-            return [None] * len(rows)
-        having, values = self.read(name)
-        read = [*values, None]
-        at = np.full(self._nodes, len(having))
-        at[having] = np.arange(len(having))
-        return [read[place] for place in at[rows].tolist()]
+        """Return the same as `values`; None for all if no node has the property."""
+        return self.values(name, rows) if name in self.names else [None] * len(rows)
 
     def numbers(self, name: str, rows: Rows) -> NDArray[np.float64]:
         """Return the first number of each row, (rows,), NaN for none. Raises `UnknownProperty`."""
@@ -497,7 +449,7 @@ def revise(folder: Path, old: Folder, names: Sequence[str], layout: Layout, node
     `names` are the old ones. A property that no row has any longer is dropped.
     """
     before = Properties(old, names, len(layout.old))
-    columns: dict[str, _Stored] = {}
+    columns: dict[str, ValueColumn] = {}
     with StringWriter(folder, "property_value") as writer:
         for name in dict.fromkeys([*names, *(name for node in nodes for name in node.properties)]):
             column = before.columns.get(name, ValueColumn.of((), ()))
@@ -506,31 +458,26 @@ def revise(folder: Path, old: Folder, names: Sequence[str], layout: Layout, node
             having = [at for at, node in enumerate(nodes) if name in node.properties]
             if not len(stays) and not having:
                 continue
-            # The added values are inserted among the old ones, by row. A new one has a number after the old ones.
-            texts = before.texts_of(column)
-            known = {text: code for code, text in enumerate(texts)} if having else {}
-            added: list[int] = []
+            # The added values are inserted among the old ones, by row. Of equal values the first counts.
+            texts = [*before.texts_of(column), *(encode_value(nodes[at].properties[name]) for at in having)]
+            known: dict[bytes, int] = {}
+            first = np.array([known.setdefault(text, code) for code, text in enumerate(texts)], np.int32)
             entries = [(column.entries, column.numbers, column.texts)]
-            for value in (nodes[at].properties[name] for at in having):
-                code = known.setdefault(encode_value(value), len(known))
-                added.append(code)
-                if code == len(texts):
-                    texts.append(encode_value(value))
-                    own = ValueColumn.of((0,), (value,))
-                    entries.append((own.entries + np.int32(code), own.numbers, own.texts))
+            entries.append(_entries_of(_read(texts[column.values :]), column.values))
             rows = layout.new[having]
             at = np.searchsorted(old_rows[stays], rows)
-            codes = inserted(column.codes[stays].astype(np.int32), at, np.array(added, np.int32))
+            codes = inserted(first[column.codes[stays]], at, first[column.values :])
             used, firsts = np.unique(codes, return_index=True)
             order = used[np.argsort(firsts)]
             renumbered = np.zeros(len(texts), np.int32)
             renumbered[order] = np.arange(len(order))
             writer.extend(texts[code] for code in order.tolist())
-            columns[name] = _Stored(
+            columns[name] = ValueColumn(
                 inserted(old_rows[stays], at, rows),
                 renumbered[codes],
+                0,
                 len(order),
-                *_entries_of(order, *map(np.concatenate, zip(*entries, strict=True))),
+                *_renumbered(order, *map(np.concatenate, zip(*entries, strict=True))),
             )
     _save_columns(folder, list(columns.values()))
     return tuple(columns)

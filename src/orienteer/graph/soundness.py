@@ -133,20 +133,12 @@ def _names(files: Folder, manifest: Manifest) -> Iterator[str]:
 
 
 def _properties(files: Folder, manifest: Manifest) -> Iterator[str]:
-    count, rows = len(manifest.properties), files.array("property_row", "i4")
-    entries, values = files.array("property_entry", "i4"), files.strings("property_value")
-    yield from _parts(files.array("property_at", "i8"), count, len(rows))
-    yield from _parts(files.array("property_entry_at", "i8"), count, len(entries))
-    yield from _within(rows, manifest.nodes)
-    is_coded = files.has("property_value_at.i8")
-    if is_coded:
-        yield from _parts(files.array("property_value_at", "i8"), count, len(values))
-        for column in Properties(files, manifest.properties, manifest.nodes).columns.values():
-            yield from _within(column.codes, column.values)
-            yield from _within(column.entries, column.values)
-    else:  # format 1
-        yield from _within(entries, manifest.nodes)
-    for _ in _values(values, len(values) if is_coded else len(rows)):
+    for column in Properties(files, manifest.properties, manifest.nodes).columns.values():  # raises for wrong parts
+        yield from _within(column.rows, manifest.nodes)
+        yield from _within(column.codes, column.values)
+        yield from _within(column.entries, column.values)
+    values = files.strings("property_value")
+    for _ in _values(values, len(values)):
         pass
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.index.arrays import Folder, Rows, check_ends
+from orienteer.index.arrays import Array, Folder, Rows, check_ends
 from orienteer.index.words import word_hash
 
 Mask = NDArray[np.bool_]
@@ -226,9 +226,7 @@ class TextIndex:
         if len(rows) > self.count:  # each node once
             scores = np.bincount(rows, shares, minlength=self.count).astype(np.float64, copy=False)
             return _top(np.arange(self.count, dtype=np.int32), scores if mask is None else scores * mask, k)
-        total: NDArray[np.float64] | None = getattr(self._local, "total", None)  # this thread's own scores, all 0
-        if total is None:
-            total = self._local.total = np.zeros(self.count)
+        total = self._scratch("total", np.float64)
         np.add.at(total, rows, shares)
         scores = total.take(rows)
         total[rows] = 0
@@ -290,13 +288,12 @@ class TextIndex:
         order = np.argsort(rows, kind="stable")  # two sorted runs: this merges them
         return rows[order], scores[order]
 
-    def _scratch(self, use: str) -> Mask:
-        """Return this thread's own mask for a use, all False; the caller clears the entries that it sets."""
-        mask: Mask | None = getattr(self._local, use, None)
-        if mask is None:
-            mask = np.zeros(self.count, np.bool_)
-            setattr(self._local, use, mask)
-        return mask
+    def _scratch(self, use: str, kind: type[np.generic] = np.bool_) -> Array:
+        """Return this thread's own array for a use, (nodes,), all 0; the caller clears the entries that it sets."""
+        if not hasattr(self._local, use):
+            setattr(self._local, use, np.zeros(self.count, kind))
+        array: Array = getattr(self._local, use)
+        return array
 
 
 _NONE = np.zeros(0, np.int64)
