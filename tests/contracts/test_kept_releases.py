@@ -17,7 +17,7 @@ import pytest
 import orienteer
 from orienteer import Graph, Retriever
 from orienteer.errors import NotAGraph
-from orienteer.graph import MANIFEST, find_damage, generation_of, read_pointer
+from orienteer.graph import GRAPH_FORMAT, MANIFEST, find_damage, generation_of, read_pointer
 from orienteer.ingest import BuildOptions, ImportOptions, build_graph, import_graph, update_graph
 from same_graphs import facts
 
@@ -118,10 +118,10 @@ def test_a_later_format_is_refused_in_one_sentence(release, tmp_path):
     for name in GRAPHS:
         pointer = tmp_path / name / "orienteer.json"
         said = json.loads(pointer.read_bytes())
-        pointer.write_text(json.dumps({**said, "format": said["format"] + 1}), encoding="utf-8")
+        pointer.write_text(json.dumps({**said, "format": GRAPH_FORMAT + 1}), encoding="utf-8")
         with pytest.raises(NotAGraph) as refused:
             Graph.open(tmp_path / name)
-        sentence = rf"{tmp_path / name} has format {said['format'] + 1}, this version reads up to {said['format']}"
+        sentence = rf"{tmp_path / name} has format {GRAPH_FORMAT + 1}, this version reads up to {GRAPH_FORMAT}"
         assert str(refused.value) == f"{sentence}: upgrade orienteer"
 
 

@@ -150,7 +150,7 @@ class GraphBuilder:
             writer = self._properties.get(key)
             if writer is None:
                 writer = self._properties[key] = PropertyWriter(self._spool / f"p{len(self._properties)}")
-            writer.add(row, node.properties[key], text)
+            writer.extend((row,), (text,))
         self._names.add(encode(node.name or node.id))
         self._texts.add(encode(node.text))
         self._aliases.add(encode(_json(node.aliases)) if node.aliases else b"")
@@ -218,10 +218,10 @@ class GraphBuilder:
             writer = self._properties.get(key)
             if writer is None:
                 writer = self._properties[key] = PropertyWriter(self._spool / f"p{len(self._properties)}")
-            cells, values, rows = batch.properties[key], encoded[key], having[key]
+            values, rows = encoded[key], having[key]
             if len(rows) < len(batch):
-                cells, values = taking(cells, rows), taking(values, rows)
-            writer.extend([first + at for at in rows], cells, [value for value in values if value is not None])
+                values = taking(values, rows)
+            writer.extend([first + at for at in rows], [value for value in values if value is not None])
         names, texts = list(batch.names), list(batch.texts)
         aliases = batch.aliases if batch.aliases is not None else [()] * len(batch)
         self._names.extend_texts(names)
@@ -278,7 +278,7 @@ class GraphBuilder:
         types = types[order]
         identifying = self._properties.get(IDENTIFIER_PROPERTY)
         identifiers = (
-            [(row, name) for row, value in identifying.values() for name in names_in(value)] if identifying else []
+            [(row, name) for row, value in identifying.added() for name in names_in(value)] if identifying else []
         )
         indexing = self._indexer.finish(place, identifiers, measured=measured)
         if measured is not None:

@@ -28,7 +28,7 @@ from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hin
 
 from orienteer.errors import NotAGraph
 
-FORMAT = 1
+FORMAT = 2
 POINTER = "orienteer.json"
 MANIFEST = "manifest.json"
 ORIGIN = "origin.json"

@@ -263,14 +263,12 @@ def phrase_places(
     """
     if not len(rows) or not phrase:
         return
-    wanted = f" {' '.join(phrase)} ".encode()
     own = [f" {word} ".encode() for word in phrase]
-    gaps = [word + b" " for word in own[:-1]]  # punctuation is spaces
-    longest = max(own, key=len)
+    wanted, longest = f" {' '.join(phrase)} ".encode(), max(own, key=len)
     for row, text in zip(rows.tolist(), words.spaced(texts.take(rows), graph.tokenizer), strict=True):
-        if not in_row and longest not in text:  # most have it elsewhere
+        if longest not in text:  # most names lack it, for their texts have it
             continue
-        if b"  " in text and any(gap in text for gap in gaps):
+        if b"  " in text and any(word + b" " in text for word in own[:-1]):  # punctuation is spaces
             text = b" %b " % b" ".join(text.split())
         at = text.find(wanted)
         if at >= 0:

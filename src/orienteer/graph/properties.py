@@ -1,12 +1,16 @@
 """Properties in columns, and conditions on them.
 
 Files, each with all properties one after another, in the order of the manifest:
-    property_at.i8, property_row.i4, property_value.utf8/.at
-        the begin of each property; the nodes that have it, ascending; their values as JSON
+    property_at.i8, property_row.i4, property_code.u2 or .i4
+        the begin of each property; the nodes that have it, ascending; the number of each one's value
+    property_value_at.i8, property_value.utf8/.at
+        the begin of each property's values; they are distinct, as JSON, in the order of the first nodes that have them
     property_entry_at.i8, property_entry.i4, property_number.f8, property_text.u8
-        the entries that conditions read, one for each value and for each item of a list: the node, the number (NaN for
-        none; a date is its year and the part of the year that has passed) and the hash of the folded text
-The number of files does not depend on that of properties: an open graph has a descriptor for each file.
+        the entries that conditions read, one for each value and for each item of a list: the number of the value, it as
+        a number (NaN for none; a date is its year and the part of the year that has passed), its folded text's hash
+The number of files does not depend on that of properties: an open graph has a descriptor for each file. Graphs of
+format 1 have no `property_code` and no `property_value_at`: there each node has a value of its own, and entries name
+nodes.
 """
 
 from __future__ import annotations
@@ -17,14 +21,14 @@ import math
 import operator
 import re
 from array import array
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property, lru_cache
-from itertools import pairwise, starmap
+from itertools import islice, pairwise, starmap
 from json.encoder import encode_basestring
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +36,18 @@ from numpy.typing import NDArray
 from orienteer.elements import JsonValue, Node
 from orienteer.errors import BadOption, UnknownProperty, nearest
 from orienteer.graph.adjacency import distinct
-from orienteer.graph.edges import CodedColumn
-from orienteer.index.arrays import Folder, Rows, StringWriter, check_counts, check_ends, encode, inserted, save
+from orienteer.index.arrays import (
+    Array,
+    Folder,
+    Rows,
+    StringWriter,
+    begins_of,
+    check_counts,
+    check_ends,
+    encode,
+    inserted,
+    save,
+)
 from orienteer.text.sentences import one_line
 
 if TYPE_CHECKING:
@@ -44,7 +58,6 @@ _BATCH = 50_000  # values that are copied at once: bounds the memory
 _LONGEST_CONDITION = 500  # characters: a bound on the pattern's time
 _LONGEST_SHOWN = 100  # characters of a value in an error
 _LONGEST_COMPARED = 200  # characters; longer texts are for search, not for conditions
-_SINGLE = frozenset({str, int, float, bool})
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[T ].*)?")
 _NUMBER = re.compile(r"\s*+[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?\s*", re.ASCII)
 _CONDITION = re.compile(r"\s*(.+?)\s*([!<>=]=|=[<>!]|<>|=|<|>)\s*(.*?)\s*", re.DOTALL)
@@ -133,21 +146,9 @@ def compared(value: JsonValue) -> Iterator[tuple[float, int]]:
             yield _compared(item)
 
 
-def _entries(value: JsonValue) -> list[tuple[float, int]]:
-    return list(compared(value))
-
-
 def meets(value: JsonValue, condition: Condition) -> bool:
     """Return whether a value, or an item of a list, meets a condition, as `Properties.mask` does; None meets none."""
-    if value is None:
-        return False
-    entries = list(compared(value))
-    number, text = number_of(condition.value), _text_hash(condition.value)
-    if condition.comparison in ("=", "!="):
-        is_same = any(own == number or own_text == text for own, own_text in entries)
-        return is_same == (condition.comparison == "=")
-    numbers = np.array([own for own, _ in entries])
-    return bool(COMPARE[condition.comparison](numbers, number).any())
+    return value is not None and len(ValueColumn.of((0,), (value,)).meeting(condition)) > 0
 
 
 def encode_value(value: JsonValue) -> bytes:
@@ -158,77 +159,83 @@ def encode_value(value: JsonValue) -> bytes:
 
 
 class PropertyWriter:
-    """Collects a property of all nodes, in any order of nodes. Values are on disk, the rest in memory."""
+    """Collects a property of all nodes, in any order of nodes. The values are on disk."""
 
     def __init__(self, spool: Path) -> None:
         self._spool = spool
         self._values = StringWriter(spool.parent, spool.name)
-        self.rows = array("i")
-        self.entries = array("i")
-        self.numbers = array("d")
-        self.texts = array("Q")
+        self._rows = array("i")
 
-    def add(self, row: int, value: JsonValue, encoded: bytes) -> None:
-        """Add a node's value, together with its JSON."""
-        self.extend((row,), (value,), (encoded,))
-
-    def extend(self, rows: Sequence[int], values: Sequence[JsonValue], encoded: Sequence[bytes]) -> None:
-        """Add the values of several nodes, together with their JSON."""
-        self.rows.extend(rows)
+    def extend(self, rows: Sequence[int], encoded: Iterable[bytes]) -> None:
+        """Add the values of several nodes, as JSON."""
+        self._rows.extend(rows)
         self._values.extend(encoded)
-        if set(map(type, values)) <= _SINGLE and max(map(len, encoded), default=0) <= _LONGEST_COMPARED:
-            single: Sequence[Any] = values
-            pairs = list(map(_compared, single))  # faster than lists of one
-            self.entries.extend(rows)
-            self.numbers.extend([number for number, _ in pairs])
-            self.texts.extend([text for _, text in pairs])
-            return
-        entries = values.map(_entries) if isinstance(values, CodedColumn) else map(_entries, values)
-        for row, several in zip(rows, entries, strict=True):
-            for number, text in several:
-                self.entries.append(row)
-                self.numbers.append(number)
-                self.texts.append(text)
 
-    def values(self) -> Iterator[tuple[int, JsonValue]]:
+    def added(self) -> Iterator[tuple[int, JsonValue]]:
         """Yield the nodes, by the numbers of `add`, with their values."""
         self._values.close()
         spooled = Folder(self._spool.parent, ()).strings(self._spool.name)  # (): listing all columns' files takes long
-        return ((row, json.loads(spooled.raw(at))) for at, row in enumerate(self.rows))
+        return ((row, json.loads(spooled.raw(at))) for at, row in enumerate(self._rows))
 
-    def sort(self, place: NDArray[np.int32]) -> Iterator[list[bytes]]:
-        """Renumber the nodes, row r to `place[r]`, and yield the values as JSON in the new order, in parts."""
+    def sort(self, place: NDArray[np.int32], values: StringWriter) -> ValueColumn:
+        """Return the property with node r as `place[r]`, and write its distinct values."""
         self._values.close()
-        rows = place[np.frombuffer(self.rows, np.int32)]
+        rows = place[np.frombuffer(self._rows, np.int32)]
         order = np.argsort(rows)
-        self.rows = array("i", rows[order].tobytes())
-        entries = place[np.frombuffer(self.entries, np.int32)] if self.entries else np.zeros(0, np.int32)
-        within = np.argsort(entries, kind="stable")
-        self.entries = array("i", entries[within].tobytes())
-        self.numbers = array("d", np.frombuffer(self.numbers)[within].tobytes()) if self.numbers else self.numbers
-        self.texts = array("Q", np.frombuffer(self.texts, np.uint64)[within].tobytes()) if self.texts else self.texts
         spooled = Folder(self._spool.parent, ()).strings(self._spool.name)
+        known: dict[bytes, int] = {}
+        codes, entries = [np.zeros(0, np.int32)], [_entries_of(())]
         for low in range(0, len(order), _BATCH):
-            yield spooled.take(order[low : low + _BATCH])
+            texts, before = spooled.take(order[low : low + _BATCH]), len(known)
+            codes.append(np.array([known.setdefault(text, len(known)) for text in texts], np.int32))
+            new = list(islice(known, before, None))
+            values.extend(new)
+            entries.append(_entries_of(_read(new), before))
+        return ValueColumn(
+            rows[order], np.concatenate(codes), 0, len(known), *map(np.concatenate, zip(*entries, strict=True))
+        )
+
+
+_Entries: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.uint64]]
+"""What conditions read: numbers of values, ascending; each one's number and the hash of its text."""
+
+
+def _entries_of(values: Iterable[JsonValue], first: int = 0) -> _Entries:
+    """Return the entries of values that are numbered from `first` on."""
+    entries = [(code, *entry) for code, value in enumerate(values, first) for entry in compared(value)]
+    codes, numbers, texts = zip(*entries, strict=True) if entries else ((), (), ())
+    return np.array(codes, np.int32), np.array(numbers, np.float64), np.array(texts, np.uint64)
+
+
+def _renumbered(
+    order: NDArray[np.int32], codes: NDArray[np.int32], numbers: NDArray[np.float64], texts: NDArray[np.uint64]
+) -> _Entries:
+    """Return the entries of the values with these numbers, (values,), which are numbered anew in this order."""
+    first = codes.searchsorted(order)
+    counts = codes.searchsorted(order, side="right") - first
+    at = np.repeat(first - begins_of(counts)[:-1], counts) + np.arange(int(counts.sum()))
+    return np.repeat(np.arange(len(order), dtype=np.int32), counts), numbers[at], texts[at]
 
 
 def write(folder: Path, columns: Sequence[PropertyWriter], place: NDArray[np.int32]) -> None:
     """Write the files of all properties; row r becomes row `place[r]`."""
     with StringWriter(folder, "property_value") as values:
-        for column in columns:
-            for part in column.sort(place):
-                values.extend(part)
-    _save_columns(folder, columns)
+        stored = [column.sort(place, values) for column in columns]
+    _save_columns(folder, stored)
 
 
-def _save_columns(folder: Path, columns: Sequence[PropertyWriter | _Revised]) -> None:
+def _save_columns(folder: Path, columns: Sequence[ValueColumn]) -> None:
     """Write the numbers of all properties, one file for each kind of column."""
-    save(folder, "property_at", np.cumsum([0, *(len(column.rows) for column in columns)], dtype=np.int64))
-    save(folder, "property_entry_at", np.cumsum([0, *(len(column.entries) for column in columns)], dtype=np.int64))
-    files = {"row": np.int32, "entry": np.int32, "number": np.float64, "text": np.uint64}
-    for (name, kind), attribute in zip(files.items(), ("rows", "entries", "numbers", "texts"), strict=True):
-        parts = (np.frombuffer(getattr(column, attribute), kind) for column in columns)
-        save(folder, f"property_{name}", np.concatenate([np.zeros(0, kind), *parts]))
+    counts = [(len(column.rows), column.values, len(column.entries)) for column in columns]
+    begins = np.cumsum(np.array([(0, 0, 0), *counts], np.int64), axis=0)
+    for at, name in enumerate(("at", "value_at", "entry_at")):
+        save(folder, f"property_{name}", begins[:, at])
+    code = np.uint16 if max((column.values for column in columns), default=0) < 1 << 16 else np.int32
+    kinds = {"row": np.int32, "code": code, "entry": np.int32, "number": np.float64, "text": np.uint64}
+    attributes = ("rows", "codes", "entries", "numbers", "texts")
+    for (name, kind), attribute in zip(kinds.items(), attributes, strict=True):
+        parts = (getattr(column, attribute) for column in columns)
+        save(folder, f"property_{name}", np.concatenate([np.zeros(0, kind), *parts]).astype(kind, copy=False))
 
 
 class ValueColumn(NamedTuple):
@@ -236,37 +243,35 @@ class ValueColumn(NamedTuple):
 
     rows: Rows
     """The nodes that have it, ascending: (rows,)."""
+    codes: Array
+    """The number of each node's value among those of the property: (rows,)."""
     first: int
-    """The index of its first value among all values."""
+    """The index of the property's first value among all values."""
+    values: int
+    """Its distinct values."""
     entries: NDArray[np.int32]
+    """Of each entry the number of its value, ascending."""
     numbers: NDArray[np.float64]
     texts: NDArray[np.uint64]
 
     @classmethod
     def of(cls, rows: Sequence[int], values: Sequence[JsonValue]) -> ValueColumn:
         """Return the column of these values: `rows` ascend, one for each value."""
-        entries = [(row, *entry) for row, value in zip(rows, values, strict=True) for entry in compared(value)]
-        columns = (
-            np.array([entry[at] for entry in entries], kind) for at, kind in enumerate((np.int32, float, np.uint64))
-        )
-        return cls(np.array(rows, np.int32), 0, *columns)
+        return cls(np.array(rows, np.int32), np.arange(len(rows)), 0, len(rows), *_entries_of(values))
 
-    def meeting(self, condition: Condition) -> NDArray[np.int32]:
-        """Return the rows that meet a condition; a row may occur several times."""
-        number = number_of(condition.value)
-        is_same = self.texts == np.uint64(_text_hash(condition.value))
-        if not math.isnan(number):
-            with np.errstate(invalid="ignore"):
-                compared = COMPARE[condition.comparison](self.numbers, number)
-            if condition.comparison == "=":
-                compared |= is_same
-            elif condition.comparison == "!=":
-                compared, is_same = compared & ~is_same, ~compared | is_same
+    def meeting(self, condition: Condition) -> Rows:
+        """Return the rows that meet a condition."""
+        number, text = number_of(condition.value), np.uint64(_text_hash(condition.value))
+        if math.isnan(number) or condition.comparison in ("=", "!="):
+            entries = (self.numbers == number) | (self.texts == text)
         else:
-            compared = is_same
+            with np.errstate(invalid="ignore"):
+                entries = COMPARE[condition.comparison](self.numbers, number)
+        is_met = np.zeros(self.values, np.bool_)
+        is_met[self.entries[entries]] = True
         if condition.comparison == "!=":
-            return np.setdiff1d(self.rows, self.entries[is_same]).astype(np.int32)
-        return np.asarray(self.entries[compared], np.int32)
+            is_met = ~is_met
+        return self.rows[is_met[self.codes]]
 
 
 class Properties:
@@ -279,23 +284,36 @@ class Properties:
         begins, entry_begins = folder.array("property_at", "i8"), folder.array("property_entry_at", "i8")
         rows, entries = folder.array("property_row", "i4"), folder.array("property_entry", "i4")
         numbers, texts = folder.array("property_number", "f8"), folder.array("property_text", "u8")
-        for offsets, columns in ((begins, (rows, self._values)), (entry_begins, (entries, numbers, texts))):
+        is_coded = folder.has("property_value_at.i8")
+        value_begins = folder.array("property_value_at", "i8") if is_coded else begins
+        codes = folder.array("property_code", "u2", "i4") if is_coded else rows
+        for offsets, columns in (
+            (begins, (rows, codes)),
+            (value_begins, (self._values,)),
+            (entry_begins, (entries, numbers, texts)),
+        ):
             for column in columns:
                 check_ends(offsets, len(column), "properties")
             check_counts(np.diff(offsets), len(columns[0]))
-        self._columns: dict[str, ValueColumn] = {}
-        parts, entry_parts = (starmap(slice, pairwise(offsets.tolist())) for offsets in (begins, entry_begins))
-        for name, part, entry in zip(names, parts, entry_parts, strict=True):
-            self._columns[name] = ValueColumn(rows[part], part.start, entries[entry], numbers[entry], texts[entry])
+        self.columns: dict[str, ValueColumn] = {}
+        spans = (starmap(slice, pairwise(each.tolist())) for each in (begins, value_begins, entry_begins))
+        for name, part, values, entry in zip(names, *spans, strict=True):
+            own_rows, own_codes, own_entries = rows[part], codes[part], entries[entry]
+            if not is_coded:  # format 1
+                own_codes, own_entries = np.arange(len(own_rows)), own_rows.searchsorted(own_entries).astype(np.int32)
+            count = values.stop - values.start
+            self.columns[name] = ValueColumn(
+                own_rows, own_codes, values.start, count, own_entries, numbers[entry], texts[entry]
+            )
 
     def of(self, row: int) -> dict[str, JsonValue]:
         """Return all properties of a node."""
         properties: dict[str, JsonValue] = {}
-        for name, column in self._columns.items():
+        for name, column in self.columns.items():
             at = int(column.rows.searchsorted(row))
             if at < len(column.rows) and column.rows[at] == row:
                 properties[name] = json.loads(
-                    self._values.raw(column.first + at).decode()
+                    self._values.raw(column.first + int(column.codes[at])).decode()
                 )  # of bytes it takes twice as long
         return properties
 
@@ -305,48 +323,60 @@ class Properties:
 
     def column(self, name: str) -> tuple[Rows, list[bytes]]:
         """Return the nodes that have a property, ascending, and their values as JSON. Raises `UnknownProperty`."""
-        column = self._columns[self.spelling_of(name)]
-        first = column.first
-        return column.rows, self._values.take(np.arange(first, first + len(column.rows)))
+        column = self.columns[self.spelling_of(name)]
+        return column.rows, list(map(self.texts_of(column).__getitem__, column.codes.tolist()))
+
+    def read(self, name: str) -> tuple[Rows, list[JsonValue]]:
+        """Return the nodes that have a property, ascending, and their values. Raises `UnknownProperty`."""
+        column = self.columns[self.spelling_of(name)]
+        return column.rows, list(map(_read(self.texts_of(column)).__getitem__, column.codes.tolist()))
+
+    def texts_of(self, column: ValueColumn) -> list[bytes]:
+        """Return the distinct values of a property, as JSON, by their numbers."""
+        return self._values.take(np.arange(column.first, column.first + column.values))
 
     def rows(self, name: str) -> Rows:
         """Return the nodes that have a property, ascending. Raises `UnknownProperty`."""
-        return self._columns[self.spelling_of(name)].rows
+        return self.columns[self.spelling_of(name)].rows
 
     def values(self, name: str, rows: Rows) -> list[JsonValue]:
         """Return the value of a property for each of these nodes, None for none. Raises `UnknownProperty`."""
-        column = self._columns[self.spelling_of(name)]
+        column = self.columns[self.spelling_of(name)]
         if not len(column.rows):
             return [None] * len(rows)
         at = column.rows.searchsorted(rows)
         there = column.rows.take(at, mode="clip") == rows
-        values = iter(_read(self._values.take(column.first + at[there])))
+        codes = column.codes[at[there]].tolist()
+        distinct_codes = list(dict.fromkeys(codes))
+        texts = self._values.take(column.first + np.array(distinct_codes, np.int64))
+        read = dict(zip(distinct_codes, _read(texts), strict=True))
+        values = map(read.__getitem__, codes)
         return [next(values) if has else None for has in there.tolist()]
 
     def every(self, name: str, rows: Rows) -> list[JsonValue]:
-        """Return the same as `values`, faster if most nodes have the property; None for all if no node has it."""
-        if name not in self.names:
-            return [None] * len(rows)
-        having, texts = self.column(name)
-        read = [*_read(texts), None]
-        at = np.full(self._nodes, len(having))
-        at[having] = np.arange(len(having))
-        return [read[place] for place in at[rows].tolist()]
+        """Return the same as `values`; None for all if no node has the property."""
+        return self.values(name, rows) if name in self.names else [None] * len(rows)
 
     def numbers(self, name: str, rows: Rows) -> NDArray[np.float64]:
         """Return the first number of each row, (rows,), NaN for none. Raises `UnknownProperty`."""
-        column = self._columns[self.spelling_of(name)]
+        column = self.columns[self.spelling_of(name)]
+        numbers = np.full(len(rows), np.nan)
         if not len(column.entries):
-            return np.full(len(rows), np.nan)
-        at = column.entries.searchsorted(rows)
-        there = column.entries.take(at, mode="clip") == rows
-        return np.where(there, column.numbers.take(at, mode="clip"), np.nan)
+            return numbers
+        at = column.rows.searchsorted(rows)
+        there = column.rows.take(at, mode="clip") == rows
+        codes = column.codes[at[there]]
+        first = column.entries.searchsorted(codes)
+        has_entry = column.entries.take(first, mode="clip") == codes
+        numbers[there] = np.where(has_entry, column.numbers.take(first, mode="clip"), np.nan)
+        return numbers
 
     def extremes(self, name: str, rows: Rows, *, largest: bool = False) -> NDArray[np.float64]:
         """Return the smallest, or largest, number of each row: (rows,), NaN for none. Raises `UnknownProperty`."""
-        column = self._columns[self.spelling_of(name)]
-        numbers = np.full(self._nodes, np.nan)
-        (np.fmax if largest else np.fmin).at(numbers, column.entries, column.numbers)
+        column = self.columns[self.spelling_of(name)]
+        of_value, numbers = np.full(column.values, np.nan), np.full(self._nodes, np.nan)
+        (np.fmax if largest else np.fmin).at(of_value, column.entries, column.numbers)
+        numbers[column.rows] = of_value[column.codes]
         return numbers[rows]
 
     def mask(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
@@ -354,7 +384,7 @@ class Properties:
         mask = np.ones(self._nodes, np.bool_)
         for condition in conditions:
             meets = np.zeros(self._nodes, np.bool_)
-            meets[self._columns[self.spelling_of(condition.property)].meeting(condition)] = True
+            meets[self.columns[self.spelling_of(condition.property)].meeting(condition)] = True
             mask &= meets
         return mask
 
@@ -374,7 +404,7 @@ class Properties:
         found = (hashes.take(first, mode="clip") == wanted).nonzero()[0].tolist()
         if not found:  # most texts are no value
             return {}
-        names, ends = list(self._columns), hashes.searchsorted(wanted[found], side="right")
+        names, ends = list(self.columns), hashes.searchsorted(wanted[found], side="right")
         return {
             texts[at]: [names[number] for number in columns[first[at] : end].tolist()]
             for at, end in zip(found, ends.tolist(), strict=True)
@@ -387,7 +417,7 @@ class Properties:
     @cached_property
     def _texts(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
         """Return the hashes of every property's distinct texts, ascending, and the number of each one's property."""
-        own = [distinct(column.texts) for column in self._columns.values()]
+        own = [distinct(column.texts) for column in self.columns.values()]
         hashes = np.concatenate([np.zeros(0, np.uint64), *own])
         order = np.argsort(hashes, kind="stable")  # some 10 ms for 150,000 values
         return hashes[order], np.repeat(np.arange(len(own)), [len(texts) for texts in own])[order]
@@ -413,58 +443,42 @@ def parse(conditions: Sequence[str]) -> tuple[Condition, ...]:
     return tuple(Condition.parse(text) for text in conditions)
 
 
-class _Revised(NamedTuple):
-    """A property of a revised graph: of the old rows that stay, and of added ones."""
-
-    rows: NDArray[np.int32]
-    values: NDArray[np.int64]
-    """(rows,): the index of an old value among those of all properties, or -1 - n for the n-th added one."""
-    entries: NDArray[np.int32]
-    numbers: NDArray[np.float64]
-    texts: NDArray[np.uint64]
-
-
 def revise(folder: Path, old: Folder, names: Sequence[str], layout: Layout, nodes: Sequence[Node]) -> tuple[str, ...]:
     """Write the properties of the old rows that stay and of added nodes, in their order; return the names of all.
 
     `names` are the old ones. A property that no row has any longer is dropped.
     """
-    from orienteer.index.postings import write_strings  # here: only an update writes
-
-    ends = (pairwise(old.array(name, "i8").tolist()) for name in ("property_at", "property_entry_at"))
-    parts = {name: (slice(*own), slice(*entry)) for name, own, entry in zip(names, *ends, strict=True)}
-    old_rows, old_entries = (layout.old[old.array(name, "i4")] for name in ("property_row", "property_entry"))
-    old_numbers, old_texts = old.array("property_number", "f8"), old.array("property_text", "u8")
-    columns: dict[str, _Revised] = {}
-    added: list[bytes] = []  # the values of added nodes, as JSON
-    for name in dict.fromkeys([*names, *(name for node in nodes for name in node.properties)]):
-        part, entry_part = parts.get(name, (slice(0, 0), slice(0, 0)))
-        having = [at for at, node in enumerate(nodes) if name in node.properties]
-        stays = np.flatnonzero(old_rows[part] >= 0)
-        if not len(stays) and not having:
-            continue
-        # The added values are inserted among the old ones, by row.
-        rows, values = layout.new[having], [nodes[at].properties[name] for at in having]
-        at = np.searchsorted(old_rows[part][stays], rows)
-        origin = inserted(stays + part.start, at, -1 - len(added) - np.arange(len(rows)))
-        added += map(encode_value, values)
-        new = [(row, *entry) for row, value in zip(rows.tolist(), values, strict=True) for entry in compared(value)]
-        new_entries, new_numbers, new_texts = (
-            np.array([entry[column] for entry in new], kind)
-            for column, kind in ((0, np.int32), (1, np.float64), (2, np.uint64))
-        )
-        entries = old_entries[entry_part]
-        staying = np.flatnonzero(entries >= 0)
-        at_entries = np.searchsorted(entries[staying], new_entries)
-        columns[name] = _Revised(
-            inserted(old_rows[part][stays], at, rows),
-            origin,
-            inserted(entries[staying], at_entries, new_entries),
-            inserted(old_numbers[entry_part][staying], at_entries, new_numbers),
-            inserted(old_texts[entry_part][staying], at_entries, new_texts),
-        )
-    origins = np.concatenate([np.zeros(0, np.int64), *(column.values for column in columns.values())])
-    write_strings(folder, "property_value", old.strings("property_value"), origins, added)
+    before = Properties(old, names, len(layout.old))
+    columns: dict[str, ValueColumn] = {}
+    with StringWriter(folder, "property_value") as writer:
+        for name in dict.fromkeys([*names, *(name for node in nodes for name in node.properties)]):
+            column = before.columns.get(name, ValueColumn.of((), ()))
+            old_rows = layout.old[column.rows]
+            stays = np.flatnonzero(old_rows >= 0)
+            having = [at for at, node in enumerate(nodes) if name in node.properties]
+            if not len(stays) and not having:
+                continue
+            # The added values are inserted among the old ones, by row. Of equal values the first counts.
+            texts = [*before.texts_of(column), *(encode_value(nodes[at].properties[name]) for at in having)]
+            known: dict[bytes, int] = {}
+            first = np.array([known.setdefault(text, code) for code, text in enumerate(texts)], np.int32)
+            entries = [(column.entries, column.numbers, column.texts)]
+            entries.append(_entries_of(_read(texts[column.values :]), column.values))
+            rows = layout.new[having]
+            at = np.searchsorted(old_rows[stays], rows)
+            codes = inserted(first[column.codes[stays]], at, first[column.values :])
+            used, firsts = np.unique(codes, return_index=True)
+            order = used[np.argsort(firsts)]
+            renumbered = np.zeros(len(texts), np.int32)
+            renumbered[order] = np.arange(len(order))
+            writer.extend(texts[code] for code in order.tolist())
+            columns[name] = ValueColumn(
+                inserted(old_rows[stays], at, rows),
+                renumbered[codes],
+                0,
+                len(order),
+                *_renumbered(order, *map(np.concatenate, zip(*entries, strict=True))),
+            )
     _save_columns(folder, list(columns.values()))
     return tuple(columns)
 

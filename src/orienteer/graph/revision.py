@@ -25,7 +25,7 @@ from orienteer.graph import properties as property_revision, publication
 from orienteer.graph.adjacency import EDGE_FILES, Adjacency, EdgeEnds, all_ends, write_joined
 from orienteer.graph.builder import IDENTIFIER_PROPERTY, count_edges, count_types, names_in
 from orienteer.graph.edges import CodedColumn, EdgeBatch, encode_extra, type_number
-from orienteer.graph.format import TEXT_TYPES, Manifest, generation_of, read_pointer
+from orienteer.graph.format import FORMAT, TEXT_TYPES, Manifest, generation_of, read_pointer
 from orienteer.graph.node_indexer import NodeIndexer
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, Rows, decode, encode, save
@@ -160,6 +160,7 @@ class _Revised:
         node_counts = np.bincount(nodes.types, minlength=len(nodes.names)).tolist()
         return replace(
             manifest,
+            format=FORMAT,
             generation=generation,
             created=created,
             made_by=__version__,

@@ -126,7 +126,8 @@ class NameSearch:
             for row, rank in self._ranked(phrase, may_be_name=may_be_name):
                 ranks[row] = min(rank, ranks.get(row, rank))
         # The nodes whose name, of several words, is a part of the query. Not all scripts have spaces between words.
-        if len(own) > _LEAST_WORDS and (runs or arrays.shorter_names or not query.isascii()):
+        has_name = any(last - first >= _LEAST_WORDS for first, last in runs)
+        if len(own) > _LEAST_WORDS and (has_name or arrays.shorter_names or not query.isascii()):
             for place in TitleFinder(arrays, lower=True).places(query):
                 if len(words_of(query[place.begin : place.end])) >= _LEAST_WORDS:
                     ranks |= {row: ranks.get(row, Rank.NAMED) for row in place.rows}
@@ -134,14 +135,11 @@ class NameSearch:
             return []
         rows = _restricted(np.array(sorted(ranks), np.int32), among, mask)
         known = dict(zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True)) if ranked else {}
-        if all(row in known for row in rows.tolist()):
-            scores = np.array([known[row] for row in rows.tolist()], np.float64)
-        else:
+        if not all(row in known for row in rows.tolist()):
             scores = arrays.text_index.scores(arrays.tokenizer.query(query), rows)
-        steps = np.fromiter(map(ranks.__getitem__, rows.tolist()), np.uint8, len(rows))
-        best = np.lexsort((rows, -scores, steps))[:k]
-        pairs = zip(rows[best].tolist(), scores[best].tolist(), strict=True)
-        return [Match(row, ranks[row], score) for row, score in pairs]
+            known = dict(zip(rows.tolist(), scores.tolist(), strict=True))
+        best = sorted((ranks[row], -known[row], row) for row in rows.tolist())[:k]
+        return [Match(row, rank, -score) for rank, score, row in best]
 
     def whole_words(self, query: str) -> Mask | None:
         """Mark the nodes with a whole word of a query: (nodes,); None if no word has digits and letters."""

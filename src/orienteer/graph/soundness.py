@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from orienteer.graph.format import MANIFEST, Manifest
+from orienteer.graph.properties import Properties
 from orienteer.index.arrays import Array, Folder, Strings
 from orienteer.index.bm25 import BLOCK
 from orienteer.index.names import NameKind
@@ -132,13 +133,12 @@ def _names(files: Folder, manifest: Manifest) -> Iterator[str]:
 
 
 def _properties(files: Folder, manifest: Manifest) -> Iterator[str]:
-    count, rows = len(manifest.properties), files.array("property_row", "i4")
-    entries = files.array("property_entry", "i4")
-    yield from _parts(files.array("property_at", "i8"), count, len(rows))
-    yield from _parts(files.array("property_entry_at", "i8"), count, len(entries))
-    yield from _within(rows, manifest.nodes)
-    yield from _within(entries, manifest.nodes)
-    for _ in _values(files.strings("property_value"), len(rows)):
+    for column in Properties(files, manifest.properties, manifest.nodes).columns.values():  # raises for wrong parts
+        yield from _within(column.rows, manifest.nodes)
+        yield from _within(column.codes, column.values)
+        yield from _within(column.entries, column.values)
+    values = files.strings("property_value")
+    for _ in _values(values, len(values)):
         pass
 
 

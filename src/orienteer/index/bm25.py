@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.index.arrays import Folder, Rows, check_ends
+from orienteer.index.arrays import Array, Folder, Rows, check_ends
 from orienteer.index.words import word_hash
 
 Mask = NDArray[np.bool_]
@@ -183,7 +183,7 @@ class TextIndex:
         meetings = [self._meet(posting, rows) for posting in postings]
         here = np.concatenate([_NONE, *(here for here, _ in meetings)])
         places = np.concatenate([_NONE, *(places for _, places in meetings)])
-        idf = np.repeat([posting.idf for posting in postings], [len(here) for here, _ in meetings])
+        idf = np.array([posting.idf for posting in postings]).repeat([len(here) for here, _ in meetings])
         return np.bincount(here, self._contribution(idf, places), minlength=len(rows)).astype(np.float64, copy=False)
 
     def _meet(self, posting: Posting, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -212,26 +212,28 @@ class TextIndex:
         if len(self._large_at) and (capped := (stored == 255).nonzero()[0]).size:
             # Those that do not fit a byte.
             frequency[capped] = self._large[self._large_at.searchsorted(places[capped])]
-        lengths = self.lengths.take(self._rows.take(places))
-        return idf * frequency / (frequency + saturation(self.mean_length, lengths))
+        divisor = saturation(self.mean_length, self.lengths.take(self._rows.take(places)))
+        divisor += frequency
+        frequency *= idf
+        frequency /= divisor
+        return frequency
 
     def _exhaustive(self, postings: Sequence[Posting], k: int, mask: Mask | None) -> ScoredRows:
         """Add up every posting: with few of them nothing is quicker."""
-        total: NDArray[np.float64] | None = getattr(self._local, "total", None)  # this thread's own scores, all 0
-        if total is None:
-            total = self._local.total = np.zeros(self.count)
         places = np.concatenate([np.arange(posting.begin, posting.end) for posting in postings])
-        idf = np.repeat([posting.idf for posting in postings], [posting.nodes for posting in postings])
-        rows, repeats = self._rows.take(places), len(postings)
-        np.add.at(total, rows, self._contribution(idf, places))
+        idf = np.array([posting.idf for posting in postings]).repeat([posting.nodes for posting in postings])
+        rows, shares = self._rows.take(places), self._contribution(idf, places)
         if len(rows) > self.count:  # each node once
-            rows, repeats = total.nonzero()[0].astype(np.int32), 1
+            scores = np.bincount(rows, shares, minlength=self.count).astype(np.float64, copy=False)
+            return _top(np.arange(self.count, dtype=np.int32), scores if mask is None else scores * mask, k)
+        total = self._scratch("total", np.float64)
+        np.add.at(total, rows, shares)
         scores = total.take(rows)
         total[rows] = 0
         if mask is not None:
             is_allowed = mask[rows]
             rows, scores = rows[is_allowed], scores[is_allowed]
-        return _top(rows, scores, k, repeats=repeats)
+        return _top(rows, scores, k, repeats=len(postings))
 
     def _pruned(self, postings: Sequence[Posting], k: int, mask: Mask | None) -> ScoredRows:
         """Add the terms one after another, leaving out what can no longer reach the first k."""
@@ -286,13 +288,12 @@ class TextIndex:
         order = np.argsort(rows, kind="stable")  # two sorted runs: this merges them
         return rows[order], scores[order]
 
-    def _scratch(self, use: str) -> Mask:
-        """Return this thread's own mask for a use, all False; the caller clears the entries that it sets."""
-        mask: Mask | None = getattr(self._local, use, None)
-        if mask is None:
-            mask = np.zeros(self.count, np.bool_)
-            setattr(self._local, use, mask)
-        return mask
+    def _scratch(self, use: str, kind: type[np.generic] = np.bool_) -> Array:
+        """Return this thread's own array for a use, (nodes,), all 0; the caller clears the entries that it sets."""
+        if not hasattr(self._local, use):
+            setattr(self._local, use, np.zeros(self.count, kind))
+        array: Array = getattr(self._local, use)
+        return array
 
 
 _NONE = np.zeros(0, np.int64)

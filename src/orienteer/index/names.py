@@ -228,22 +228,23 @@ class NameIndex:
         Only these can have its words. A part has any number of folded words. Runs begin at `firsts` and have at most
         `longest` parts.
         """
-        places, keys = list[tuple[int, int]](), list[int]()
+        begins, ends, keys = list[int](), list[int](), array("Q")
         ways, stem = [parts], self._tokenizer.stem
         if not all(word.isascii() for part in parts for word in part):
             ways.append([self._tokenizer.words(folded(" ".join(part))) for part in parts])
         hashes = [[[words.word_hash(stem(word).encode()) for word in part] for part in way] for way in ways]
         for first in firsts:
             check_patience()
+            last = min(first + longest, len(parts))
             for way in hashes:
-                for last, key in enumerate(words.run_hashes(way[first : first + longest]), first + 1):
-                    places.append((first, last))
-                    keys.append(key)
-        table, wanted = self._tables["stem"][0], np.frombuffer(array("Q", keys), np.uint64)
+                begins += [first] * (last - first)
+                ends += range(first + 1, last + 1)
+                keys.extend(words.run_hashes(way[first:last]))
+        table, wanted = self._tables["stem"][0], np.frombuffer(keys, np.uint64)
         if not len(table):
             return set()
         found = (table.take(table.searchsorted(wanted), mode="clip") == wanted).nonzero()[0]
-        return {places[at] for at in found.tolist()}
+        return {(begins[at], ends[at]) for at in found.tolist()}
 
     def parted_links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes with a name of the same letters and digits, in the same order, but split differently.

@@ -56,11 +56,17 @@ def run_hashes(parts: Iterable[Sequence[int]]) -> Iterator[int]:
     total = place = 0
     for part in parts:
         for value in part:
-            place += _START
-            value = value + place & _MASK
-            value = (value ^ value >> 31) * _PRIME & _MASK
-            total += value ^ value >> 30
+            place += 1
+            total += _placed(value, place)
         yield total & _MASK
+
+
+@lru_cache(maxsize=1 << 16)
+def _placed(value: int, place: int) -> int:
+    """Return what a word of this hash, the `place`-th of a sequence, adds to the sequence's hash."""
+    value = value + place * _START & _MASK
+    value = (value ^ value >> 31) * _PRIME & _MASK
+    return value ^ value >> 30
 
 
 _FEW = 32  # words that are hashed one by one: in numpy, a word of a megabyte would take a hundred thousand rounds

@@ -271,8 +271,8 @@ class Store:
         if name not in self.properties.names:
             return nothing
         if name not in self._node_columns:
-            rows, texts = self.properties.column(name)
-            self._node_columns[name] = rows.astype(np.int64), column(json.loads(b"[%b]" % b",".join(texts)))
+            rows, values = self.properties.read(name)
+            self._node_columns[name] = rows.astype(np.int64), column(values)
         return self._node_columns[name]
 
     def types_with(self, owner: str, name: str) -> tuple[str, ...]:

@@ -496,11 +496,7 @@ def folded(graph: Graph, rows: Sequence[int], words_of: Callable[[int], Sequence
 
     `words_of` returns the words of a row's text.
     """
-    properties = graph.arrays.properties
-    flags = (
-        properties.values(CONTENTS, np.array(rows, np.int32)) if CONTENTS in properties.names else [False] * len(rows)
-    )
-    is_contents = list(map(bool, flags))
+    is_contents = list(map(bool, graph.arrays.properties.every(CONTENTS, np.array(rows, np.int32))))
     order = sorted(range(len(rows)), key=lambda place: bool(is_contents[place]))
     first: list[tuple[int, frozenset[tuple[str, ...]]]] = []
     alike: dict[int, list[int]] = {}

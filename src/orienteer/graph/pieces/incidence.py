@@ -118,7 +118,8 @@ def stored_case(case: CaseCounts) -> StoredCase:
 
 def incidence_of(graph: Graph, names: CorpusNames) -> NameIncidence:
     """Return the incidence of these names with the graph's passages, numbered in the order of their rows."""
-    return incidence_at(np.array([graph.arrays.row(part.id) for part in names.parts], np.int64), names)
+    row_of = {node_id: row for row, node_id in enumerate(graph.arrays.ids)}
+    return incidence_at(np.array([row_of[part.id] for part in names.parts], np.int64), names)
 
 
 def incidence_at(rows: NDArray[np.int64], names: CorpusNames) -> NameIncidence:

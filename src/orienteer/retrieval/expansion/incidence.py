@@ -180,10 +180,7 @@ class _Ordered:
         types = [DOCUMENT] if DOCUMENT in graph.arrays.types.nodes else []
         documents = graph.arrays.mask(types) if types else None
         rows = np.flatnonzero(passages if documents is None else passages | documents).astype(np.int32)
-        named, order = (
-            graph.arrays.properties.values(name, rows) if name in graph.arrays.properties.names else [None] * len(rows)
-            for name in ("document", "order")
-        )
+        named, order = (graph.arrays.properties.every(name, rows) for name in ("document", "order"))
         ids = [graph.arrays.ids[row] for row in rows.tolist()]
         places = [
             (name if isinstance(name, str) else own, isinstance(name, str), at if isinstance(at, int) else 0)

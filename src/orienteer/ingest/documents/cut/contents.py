@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-_DOTS = r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}\s*"
+# These two begin with a character, not with a condition or a choice: a search then skips to the next such character.
+_DOTS = r"\.(?<!\.\.)(?<!\.\s\.)\s?(?:\.\s?){3,}\s*"
+_MARKS = re.compile(r"[.·…_](?:(?<=\.)\s?\.\s?\.\s?\.|(?<!\.)[·…_]{2})")
+"""What every leader has."""
 _LEADER = re.compile(
     rf"{_DOTS}[\divxlc]+\W*$|(?:[^\s·…_]|(?<![·…_])[·…_])\s*[·…_]{{3,}}\s*[\divxlc]+\W*$", re.IGNORECASE
 )
 """`Mooring fees ........ 12`"""
-_MARKS = re.compile(r"\.\s?\.\s?\.|[·…_]\s*[·…_]|…")
-"""What every leader has."""
 _RUN = re.compile(_DOTS)
 _LEADERS = re.compile(rf"{_DOTS}\d{{1,4}}\b")
 """The same wherever lines end: a PDF often has none."""
