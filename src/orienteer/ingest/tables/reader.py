@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, repeat
@@ -44,17 +44,6 @@ class _More(NamedTuple):
     line: int
 
 
-class _LinkedColumn(NamedTuple):
-    """A column of a table of nodes that names other nodes, and what its cells name."""
-
-    name: str
-    edge_type: str
-    file: str
-    batches: list[LinkCells]
-    named: NamedNodes
-    places: list[NDArray[np.int32]]
-
-
 class TableReader:
     """Reads mapped tables into a builder: the nodes first, then the edges that lead to them."""
 
@@ -89,11 +78,8 @@ class TableReader:
                 why = f"{key} {shown(value)}: no {node_type} has it"
                 for row in rows:
                     self._tally.drop(UNRESOLVED, [RowPlace(file=row.file, line=row.line, value=why)])
-        # All nodes are there before the first edge is, for edges number the nodes.
-        for column in [
-            each for mapped, maker in makers for each in self._linked_columns(mapped.mapping, maker, builder)
-        ]:
-            self._link(column, builder)
+        for mapped, maker in makers:
+            self._link(mapped.mapping, maker, builder)
         for mapped in self._plan.edges:
             with memory_told(mapped.table.path):
                 self._read_edges(mapped, builder)
@@ -142,34 +128,28 @@ class TableReader:
                         )
         return f"Two different nodes have the id {node_id!r}: the second is at {mapped.table.file}, line {line}"
 
-    def _linked_columns(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> Iterator[_LinkedColumn]:
-        """Look up what the columns of a table of nodes name, and make nodes where a link says so."""
+    def _link(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> None:
+        """Add the edges of the columns of a table of nodes that name others, and make nodes where a link says so."""
         own = self._keys[mapping.same[1].node_type, mapping.same[1].key] if mapping.same else None
         for name, batches in maker.links.items():
             link = mapping.links[name]
-            if not link.end:
-                batches[:] = [_of_other_rows(cells, own) for cells in batches] if own is not None else batches
-                named = self._named(link, builder)
-                places = [named.places(cells.values) for cells in batches]
-                yield _LinkedColumn(name, link.edge_type, mapping.file, batches, named, places)
-
-    def _link(self, column: _LinkedColumn, builder: GraphBuilder) -> None:
-        """Add the edges of a column, and count the values that name no node."""
-        named, file = column.named, column.file
-        for cells, places in zip(column.batches, column.places, strict=True):
-            rows, ends = named.edges(places)
-            batch = EdgeBatch(
-                sources=(),
-                types=CodedColumn([column.edge_type], np.zeros(len(rows), np.int8)),
-                targets=(),
-                file=file,
-                lines=cells.lines if len(rows) == len(cells.lines) else [cells.lines[row] for row in rows.tolist()],
-                numbers=(np.asarray(cells.nodes)[rows], ends),
-            )
-            if len(rows):
-                builder.add_edges(batch)
-            self._tell_missing(named, places, cells.lines, file, column.name)
-        column.batches.clear()
+            named = self._named(link, builder)
+            for cells in () if link.end else batches:
+                cells = cells if own is None else _of_other_rows(cells, own)
+                lines, places = cells.lines, named.places(cells.values)
+                rows, ends = named.edges(places)
+                batch = EdgeBatch(
+                    sources=(),
+                    types=CodedColumn([link.edge_type], np.zeros(len(rows), np.int8)),
+                    targets=(),
+                    file=mapping.file,
+                    lines=lines if len(rows) == len(lines) else [lines[row] for row in rows.tolist()],
+                    numbers=(np.asarray(cells.nodes)[rows], ends),
+                )
+                if len(rows):
+                    builder.add_edges(batch)
+                self._tell_missing(named, places, lines, mapping.file, name)
+            batches.clear()
 
     def _tell_missing(
         self, named: NamedNodes, places: NDArray[np.int32], lines: Sequence[int], file: str, column: str
