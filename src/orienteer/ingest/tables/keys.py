@@ -71,6 +71,7 @@ def id_column(draft: Draft, links: Sequence[Link], referred: Collection[str]) ->
         score += 3.0 * (plainly(name) in ("id", "_id", "#key")) or 2.0 * (is_keyed or is_known)
         score += 1.0 * (bool(stem) and stem == own[-len(stem) :]) + 1.0 * (column.kind == "code")
         score -= 3.0 * (name in away and not is_referred)
+        score -= 2.0 * (is_referred and column.kind == "name")  # names are referred to, too
         if place and not is_keyed and not is_known and not is_referred:
             score -= 3.0 * (column.kind == "number")
             score -= 2.0 * (column.kind == "name" and not says(name, "names"))
