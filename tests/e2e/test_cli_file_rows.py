@@ -206,24 +206,87 @@ def test_rows_that_extend_those_of_another_table(cli, home):
     assert [row["file"] for row in shown(cli, "7")] == ["tables/brewers.csv"]
 
 
-def test_rows_that_extend_others_by_another_key_are_not_shown(cli, home):
+BY_CODE = """
+    [[table]]
+    file = "beers.csv"
+    kind = "nodes"
+    type = "beer"
+    columns = {beer_id = "id", code = "property"}
+    [[table]]
+    file = "prices.csv"
+    kind = "nodes"
+    columns = {code = "same beer.code", price = "number"}
+    """
+
+
+def seen(cli, node):
+    """Return the files and lines of the rows of a node."""
+    return [(Path(row["file"]).name, row["line"]) for row in shown(cli, node)]
+
+
+def test_rows_that_extend_others_by_another_key(cli, home):
+    prices = "code,price\nb1,4.5\n b2 ,3\nb1,9\nnone,1\n"
+    imported(cli, home, {"beers.csv": "beer_id,code\nb1,b2\nb2,b1\nb3,\n", "prices.csv": prices}, BY_CODE)
+    assert Graph.open(home / "graph").node("b1").properties["price"] == 3
+    assert seen(cli, "b1") == [("beers.csv", 2), ("prices.csv", 3)]
+    assert seen(cli, "b2") == [("beers.csv", 3), ("prices.csv", 2), ("prices.csv", 4)]
+    assert seen(cli, "b3") == [("beers.csv", 4)]
+
+
+def test_of_rows_with_one_value_the_first_is_extended(cli, home):
+    files = {"beers.csv": "beer_id,code\n,x\nb1,x\nb2,x\n", "prices.csv": "code,price\nx,4.5\n"}
+    imported(cli, home, files, BY_CODE)
+    prices = {node: Graph.open(home / "graph").node(node).properties.get("price") for node in ("b1", "b2")}
+    assert prices == {"b1": 4.5, "b2": None}
+    assert seen(cli, "b1") == [("beers.csv", 3), ("prices.csv", 2)]
+    assert seen(cli, "b2") == [("beers.csv", 4)]
+
+
+@pytest.mark.parametrize("key", ["beer_id", "code"])
+def test_rows_that_extend_those_of_two_tables_of_a_type(cli, home, key):
+    second = """
+        [[table]]
+        file = "more.csv"
+        kind = "nodes"
+        type = "beer"
+        columns = {beer_id = "id", code = "property"}
+        """
+    files = {
+        "beers.csv": "beer_id,code\nb1,x1\nb2,x2\n",
+        "more.csv": "beer_id,code\nb3,x3\nb4,x1\n",
+        "prices.csv": "code,price\nx3,4.5\nx1,3\nb3,4\nb4,5\n",
+    }
+    imported(cli, home, files, BY_CODE.replace("beer.code", f"beer.{key}") + second)
+    graph = Graph.open(home / "graph")
+    for node in ("b1", "b2", "b3", "b4"):
+        has_price = "price" in graph.node(node).properties
+        assert (seen(cli, node)[1:] != []) == has_price, node
+    assert seen(cli, "b3") == [("more.csv", 2), ("prices.csv", 2 if key == "code" else 4)]
+
+
+def test_rows_that_extend_others_by_two_columns_together(cli, home):
+    files = {
+        "beers.csv": "beer_id,brewer,year\nb1,y1,2001\nb2,y1,2002\nb3,y2,2001\n",
+        "prices.csv": "brewer,year,price\ny1,2002,4.5\ny2,2001,3\n",
+    }
     imported(
         cli,
         home,
-        {"beers.csv": "beer_id,code\nb1,b2\nb2,b1\n", "prices.csv": "code,price\nb1,4.5\nb2,3\n"},
+        files,
         """
         [[table]]
         file = "beers.csv"
         kind = "nodes"
         type = "beer"
-        columns = {beer_id = "id", code = "property"}
+        columns = {beer_id = "id", brewer = "property", year = "number", "brewer+year" = "property"}
         [[table]]
         file = "prices.csv"
         kind = "nodes"
-        columns = {code = "same beer.code", price = "number"}
+        columns = {"brewer+year" = "same beer.brewer+year", price = "number"}
         """,
     )
-    assert [row["file"] for row in shown(cli, "b1")] == ["tables/beers.csv"]
+    assert Graph.open(home / "graph").node("b2").properties["price"] == 4.5
+    assert [seen(cli, node)[1:] for node in ("b1", "b2", "b3")] == [[], [("prices.csv", 2)], [("prices.csv", 3)]]
 
 
 @pytest.fixture

@@ -455,6 +455,45 @@ def test_months_do_not_lead_to_twelve_products(tmp_path: Path) -> None:
     assert (report.edges, report.node_types["delivery"]) == (0, 120)
 
 
+PEOPLE = [
+    (f"K{at}", first, last)
+    for at, (first, last) in enumerate(
+        (first, last)
+        for last in ("Meyer-Lux", "O'Neill", "Fuchs", "Noack", "Kunze")
+        for first in ("Ada", "Bo", "Eve", "Ida")
+    )
+]
+
+
+@pytest.mark.parametrize("header", ["k,n1,n2", "id,fn,sn"])
+def test_first_and_last_names_are_told_by_their_values(header: str, tmp_path: Path) -> None:
+    graph, report = made(tmp_path, {"kd.csv": as_csv(header, PEOPLE)})
+    assert report.node_types == {"kd": 20}
+    assert {(node.id, node.name) for node in rows_of(graph, "kd")} == {(k, f"{a} {b}") for k, a, b in PEOPLE}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [(k, a, "red" if at % 2 else "blue") for at, (k, a, _) in enumerate(PEOPLE)],  # no words with a capital
+        [(k, a, "Fuchs") for k, a, _ in PEOPLE],  # two rows would have one name
+        [(k, a, f"{b} 7") for k, a, b in PEOPLE],
+    ],
+)
+def test_two_columns_that_do_not_name_each_row_are_no_names(cells: Sequence[Sequence[str]], tmp_path: Path) -> None:
+    graph, _ = made(tmp_path, {"kd.csv": as_csv("k,n1,n2", cells)})
+    assert {node.name for node in rows_of(graph, "kd")} == {k for k, _, _ in PEOPLE}
+
+
+def test_a_code_is_the_id_where_others_refer_to_names(tmp_path: Path) -> None:
+    boats = [(f"N-{at:03}-HR", name, 1980 + at) for at, name in enumerate(("Terna", "Bolgen", "Trygg", "Skarv", "Orn"))]
+    landed = [(f"2024-01-{at + 1:02}", boats[at % 5][1], 10.5 + at) for at in range(20)]
+    files = {"boats.csv": as_csv("mark,boat,built", boats), "landings.csv": as_csv("day,boat,kg", landed)}
+    graph, report = made(tmp_path, files)
+    assert {(node.id, node.name) for node in rows_of(graph, "boat")} == {(mark, boat) for mark, boat, _ in boats}
+    assert report.edge_types == {"boat": 20}
+
+
 def test_a_code_is_no_name_beside_a_name(tmp_path: Path) -> None:
     rows = [(at, f"N{at}", "Bergen" if at == 7 else "", "ab"[at % 2]) for at in range(1, 40)]
     graph, _ = made(tmp_path, {"rows.csv": as_csv("id,name,old_name_code,kind", rows)})

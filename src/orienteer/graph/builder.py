@@ -74,6 +74,8 @@ class GraphBuilder:
         self._tokenizer = Tokenizer(stem=stem)
         self._progress: Progress = progress if progress is not None else lambda stage, count: None
         self._rows: dict[str, int] = {}
+        self._ids: list[str] = []
+        """The first of them by number, as many as were asked for."""
         self._node_types: dict[str, int] = {}
         self._types = array("H")
         self._content = array("q")
@@ -121,6 +123,16 @@ class GraphBuilder:
     def has(self, node_id: str) -> bool:
         """Return whether a node with this id was added."""
         return node_id in self._rows
+
+    def number(self, node_id: str) -> int:
+        """Return the number of a node that was added: how many were before it."""
+        return self._rows[node_id]
+
+    def ids(self, numbers: NDArray[np.int32]) -> list[str]:
+        """Return the ids of nodes by their numbers."""
+        if len(self._ids) < len(self._rows):
+            self._ids = list(self._rows)
+        return list(map(self._ids.__getitem__, numbers.tolist()))
 
     def add_node(self, node: Node) -> bool:
         """Add a node; False for an exact repetition. Raises `DuplicateNode`, `BadInput`."""

@@ -103,8 +103,8 @@ class EdgeBatch:
     extras: Sequence[Mapping[str, JsonValue] | None] | None = None
     file: str = ""
     lines: Sequence[int] = ()
-    source_numbers: NDArray[np.int32] | None = None
-    """The numbers of the sources in the order of their addition, where they are known: their ids then may be empty."""
+    numbers: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
+    """The sources and the targets by the numbers that a builder gave them, where these are known: no ids are needed."""
 
 
 class _BatchOrigin(NamedTuple):
@@ -203,8 +203,7 @@ class EdgeSpool:
     def add(self, batch: EdgeBatch) -> None:
         """Add edges between nodes that were added before."""
         self._batches.append(_BatchOrigin(self.count, batch.file, batch.lines))
-        source = self._find(batch.sources) if batch.source_numbers is None else batch.source_numbers
-        target = self._find(batch.targets)
+        source, target = batch.numbers or (self._find(batch.sources), self._find(batch.targets))
         types = type_numbers(batch.types, self.types)
         for at in np.flatnonzero((source < 0) | (target < 0))[: _DANGLING_KEPT - len(self._dangling)]:
             self._dangling[self.count + int(at)] = (batch.sources[at], batch.targets[at])

@@ -175,7 +175,9 @@ class PropertyWriter:
         """Yield the nodes, by the numbers of `add`, with their values."""
         self._values.close()
         spooled = Folder(self._spool.parent, ()).strings(self._spool.name)  # (): listing all columns' files takes long
-        return ((row, json.loads(spooled.raw(at))) for at, row in enumerate(self._rows))
+        for low in range(0, len(self._rows), _BATCH):
+            rows = self._rows[low : low + _BATCH]
+            yield from zip(rows, _read(spooled.take(np.arange(low, low + len(rows)))), strict=True)
 
     def sort(self, place: NDArray[np.int32], values: StringWriter) -> ValueColumn:
         """Return the property with node r as `place[r]`, and write its distinct values."""

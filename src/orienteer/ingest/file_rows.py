@@ -1,7 +1,8 @@
 """The rows of files that a node was imported from, as they are in their files.
 
-They are found by the mappings that the graph keeps: by the node's id, or by the values that it is made of. A file is
-read only while it is as it was at the import: to the first row that is too many, or to its end.
+They are found by the mappings that the graph keeps: by the node's id, by the values that it is made of, or by the key
+by which rows of another table say more of its own. A file is read only while it is as it was at the import: to the
+first row that is too many, or to its end.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from orienteer.ingest.provenance import (
 )
 from orienteer.ingest.tables.cells import texts_of
 from orienteer.ingest.tables.kinds import tables_of
-from orienteer.ingest.tables.mapping import IGNORED, FileMapping
+from orienteer.ingest.tables.mapping import IGNORED, ColumnLink, FileMapping
 from orienteer.ingest.tables.mapping_file import table_by
 from orienteer.ingest.tables.nodes import DEFAULT_TYPE
 from orienteer.ingest.tables.plan import Table, unreadable
-from orienteer.ingest.tables.values import cell_text, opened, parts_of, plain
+from orienteer.ingest.tables.values import cell_text, identifier, opened, parts_of, plain
 from orienteer.patience import check_patience
 from orienteer.records import FileRow, FileRows, Node
 
@@ -54,22 +55,22 @@ def file_rows(graph: Graph, node_id: str) -> FileRows:
         paths = [""] * len(mappings)  # an earlier version made the graph
     # Rows that extend others come after these.
     pairs = sorted(zip(mappings, paths, strict=True), key=lambda pair: pair[0].same is not None)
+    tables = [_File(mapping, path, stamps) for mapping, path in pairs]
     private = private_columns(manifest)
-    found: list[FileRow] = []
+    found: list[_Found] = []
     notes: list[str] = []
     for is_own in (True, False):
-        for mapping, path in pairs if not found else ():
-            if namings := _own(mapping, node, mappings, found) if is_own else _others(mapping, node):
-                try:
-                    table = _table(mapping, _stamp(mapping, path, stamps)).joining(mapping.columns)
-                    found += islice(_rows(table, mapping, namings, private), MOST + 1 - len(found))
-                except BadInput as why:
-                    notes.append(without_paths(str(why), [Path(stamp.path) for stamp in stamps]))
+        for file in tables if not found else ():
+            try:
+                if namings := _own(file, node, tables, found) if is_own else _others(file.mapping, node):
+                    found += islice(file.rows(namings), MOST + 1 - len(found))
+            except BadInput as why:
+                notes.append(without_paths(str(why), [Path(stamp.path) for stamp in stamps]))
     if len(found) > MOST:
         notes.append(f"these are the first {MOST}")
     elif not found and not notes:
         notes.append("no row of a table was read as this node")
-    return FileRows(rows=tuple(found[:MOST]), notes=tuple(dict.fromkeys(notes)))
+    return FileRows(rows=tuple(each.shown(private) for each in found[:MOST]), notes=tuple(dict.fromkeys(notes)))
 
 
 class _Naming(NamedTuple):
@@ -93,21 +94,79 @@ class _Naming(NamedTuple):
         return not is_surely_not and self.value in parts_of(plain(cell), separator)
 
 
-def _own(mapping: FileMapping, node: Node, mappings: Sequence[FileMapping], found: Sequence[FileRow]) -> list[_Naming]:
-    """Return how the rows of a table may be a node, or extend its own, which have been found."""
+class _File(NamedTuple):
+    """A table as it was read."""
+
+    mapping: FileMapping
+    path: str
+    """Its file; empty where an earlier version made the graph."""
+    stamps: Sequence[TableStamp]
+
+    def rows(self, namings: Sequence[_Naming]) -> Iterator[_Found]:
+        """Yield the rows that name a node. Raises `BadInput` if the file is not as it was."""
+        table = _table(self.mapping, _stamp(self.mapping, self.path, self.stamps)).joining(self.mapping.columns)
+        for batch in table.batches():
+            check_patience()
+            for row in sorted({row for naming in namings for row in naming.places(batch)}):
+                yield _Found(self.mapping, batch, row, table.joined)
+
+
+class _Found(NamedTuple):
+    """A row of a batch of a table."""
+
+    mapping: FileMapping
+    batch: Batch
+    row: int
+    joined: Sequence[str]
+    """Columns that are made of several."""
+
+    @property
+    def place(self) -> tuple[str, int]:
+        return self.mapping.file, self.batch.lines[self.row]
+
+    def value(self, column: str) -> str:
+        """Return a cell as a key has it."""
+        return identifier(self.batch.columns[column][self.row]).strip() if column in self.batch.columns else ""
+
+    def shown(self, private: Collection[str]) -> FileRow:
+        """Return the row without the columns that nobody may see, or that the import left out."""
+        hidden = {*self.joined, *self.mapping.having(IGNORED), *private}
+        cells = {name: cells[self.row] for name, cells in self.batch.columns.items() if name not in hidden}
+        texts = {
+            name: cut(cell_text(cell), _LONGEST_CELL)
+            for name, cell in cells.items()
+            # What is within an object may be private, too.
+            if cell is not None and not (private and _is_nested(cell))
+        }
+        file, line = self.place
+        return FileRow(file=file, line=line, cells=dict(islice(texts.items(), _MOST_CELLS)))
+
+
+def _own(file: _File, node: Node, tables: Sequence[_File], found: Sequence[_Found]) -> list[_Naming]:
+    """Return how the rows of a table may be a node, or say more of its rows that have been found."""
+    mapping = file.mapping
     if mapping.kind == IGNORED or not mapping.columns or mapping.is_of_edges:
         return []
     if mapping.same is None:
         value = _own_id(mapping, node)
         return [] if value is None else [_Naming(mapping.id_column, value)]
     column, link = mapping.same
-    extended = [each for each in mappings if each.type == link.node_type and link.key in each.columns]
-    extended = [each for each in extended if each.same is None and not each.is_of_edges]
-    # The value of another key, or of the key of several tables, is not surely known.
-    if [each.id_column for each in extended] != [link.key] or all(row.file != extended[0].file for row in found):
-        return []
-    value = _own_id(extended[0], node)
-    return [] if value is None else [_Naming(column, value.strip(), "")]
+    said = [each for each in found if (each.mapping.type or "") == link.node_type and link.key in each.mapping.columns]
+    values = dict.fromkeys(filter(None, (each.value(link.key) for each in said)))
+    places = {each.place for each in found}
+    return [_Naming(column, value, "") for value in values if _first_place(link, value, tables) in places]
+
+
+def _first_place(link: ColumnLink, value: str, tables: Sequence[_File]) -> tuple[str, int] | None:
+    """Return where the row is that is extended by a value of a key: of several rows that have it, the first."""
+    extended = [each for each in tables if (each.mapping.type or "") == link.node_type and each.mapping.same is None]
+    for file in extended:
+        if link.key in file.mapping.columns and not file.mapping.is_of_edges:
+            key = file.mapping.id_column
+            for row in file.rows([_Naming(link.key, value, "")]):
+                if key is None or row.value(key):  # no other is a node
+                    return row.place
+    return None
 
 
 def _own_id(mapping: FileMapping, node: Node) -> str | None:
@@ -163,22 +222,6 @@ def _table(mapping: FileMapping, stamp: TableStamp) -> Table:
         tables = tables_of([path])[0]
     called = [table for table in tables if table.called and mapping.file.endswith(f"#{table.called}")]
     return table_by(max(called, key=lambda table: len(table.called), default=tables[0]), mapping)
-
-
-def _rows(
-    table: Table, mapping: FileMapping, namings: Sequence[_Naming], private: Collection[str]
-) -> Iterator[FileRow]:
-    hidden = {*table.joined, *mapping.having(IGNORED), *private}
-    for batch in table.batches():
-        check_patience()
-        for row in sorted({row for naming in namings for row in naming.places(batch)}):
-            cells = {
-                name: cut(cell_text(cells[row]), _LONGEST_CELL)
-                for name, cells in batch.columns.items()
-                # What is within an object may be private, too.
-                if name not in hidden and cells[row] is not None and not (private and _is_nested(cells[row]))
-            }
-            yield FileRow(file=mapping.file, line=batch.lines[row], cells=dict(islice(cells.items(), _MOST_CELLS)))
 
 
 def _is_nested(cell: Any) -> bool:  # Any: whatever a file format can hold

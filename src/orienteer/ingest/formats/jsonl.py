@@ -73,7 +73,7 @@ def _at_once(lines: Sequence[str], first: int) -> ObjectRows | None:
     if any(infinite in chain.from_iterable(map(dict.values, rows)) for infinite in (math.inf, -math.inf)):
         return None
     opened = map(add, map(str.count, lines, repeat("[")), map(str.count, lines, repeat("{")))
-    if any(count > DEEPEST and is_deep(row) for count, row in zip(opened, rows, strict=True)):
+    if max(opened) > DEEPEST and any(map(is_deep, rows)):
         return None
     return ObjectRows(rows, range(first, first + len(rows)))
 

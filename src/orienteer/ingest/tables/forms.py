@@ -297,7 +297,8 @@ def dates_of(shapes: Mapping[str, int], values: Collection[str], order: str = ""
 
     `order` is that of the table's other dates, for a column in which no day is over 12.
     """
-    shapes, values = {_western(one): count for one, count in shapes.items()}, list(map(_western, values))
+    if any(_western(one) != one for one in shapes):
+        shapes, values = {_western(one): count for one, count in shapes.items()}, list(map(_western, values))
     form = _dates_of(shapes, values, order)
     is_read = form is not None and sum(form.read(value) is None for value in values) <= 1 + MOST_STRANGE * len(values)
     return form if is_read else None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from orienteer.ingest.tables.columns import Columns, ends as ends_of, node_role, plainly
 from orienteer.ingest.tables.draft import SURE, Draft, Link
@@ -70,6 +71,7 @@ def id_column(draft: Draft, links: Sequence[Link], referred: Collection[str]) ->
         score += 3.0 * (plainly(name) in ("id", "_id", "#key")) or 2.0 * (is_keyed or is_known)
         score += 1.0 * (bool(stem) and stem == own[-len(stem) :]) + 1.0 * (column.kind == "code")
         score -= 3.0 * (name in away and not is_referred)
+        score -= 2.0 * (is_referred and column.kind == "name")  # names are referred to, too
         if place and not is_keyed and not is_known and not is_referred:
             score -= 3.0 * (column.kind == "number")
             score -= 2.0 * (column.kind == "name" and not says(name, "names"))
@@ -89,20 +91,25 @@ def joint_key(draft: Draft) -> tuple[str, ...]:
     ):
         return ()
     (first, a), (second, b) = pair
-    is_fit = a in called and b in called and min(a.filled, b.filled) == draft.rows
     key = JOIN.join((first, second))
-    if not is_fit or {first, second} & draft.given.keys() or key.count(JOIN) > 1 or key in draft.open:
+    if a not in called or b not in called or {first, second} & draft.given.keys():
         return ()
-    expected = draft.rows**2 / 2 / (len(a.counts) * len(b.counts))
-    if expected < FEWEST_EXPECTED:
-        return ()
+    is_free = key.count(JOIN) == 1 and key not in draft.open
+    return (first, second) if is_free and _are_key_together(draft, first, second) else ()
+
+
+def _are_key_together(draft: Draft, first: str, second: str) -> bool:
+    """Return whether two columns are together different in each row, though by chance they would not be."""
+    a, b = draft.open[first], draft.open[second]
+    if min(a.filled, b.filled) < draft.rows or draft.rows**2 / 2 / (len(a.counts) * len(b.counts)) < FEWEST_EXPECTED:
+        return False
     seen, rows = set[str](), 0
     for cells in draft.cell_columns(first, second):
         rows += len(cells[0])
         seen.update(map(" ".join, zip(*cells, strict=True)))  # `New` and `York Hill` are `New York` and `Hill`
         if len(seen) < rows:
-            return ()
-    return (first, second)
+            return False
+    return True
 
 
 def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
@@ -148,7 +155,16 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
         return ()  # the rows say more of others
     # Routes are called by their numbers, GR100.
     keys = [name for name, column in fit.items() if name != draft.id_name and column.is_key]
-    return tuple([name for name in keys if all(any(map(str.isalpha, value)) for value in fit[name].counts)][:1])
+    lettered = [name for name in keys if all(any(map(str.isalpha, value)) for value in fit[name].counts)]
+    # People have first and last names, whatever these columns are called.
+    words = [name for name, column in draft.open.items() if name in fit and all(map(_is_word, column.counts))]
+    pairs = (pair for pair in pairwise(draft.open) if set(pair) <= set(words) and _are_key_together(draft, *pair))
+    return tuple(lettered[:1]) or next(pairs, ())
+
+
+def _is_word(value: str) -> bool:
+    """Return whether a value is a word as names are: `Ada`, `O'Neill`, `Meyer-Lux`."""
+    return value.istitle() and not any(map(str.isdigit, value)) and value.count(" ") < 2
 
 
 def joined_columns(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLink]:

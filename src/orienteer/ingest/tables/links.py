@@ -178,7 +178,7 @@ def inclusion(column: ColumnProfile, other: Draft, key: str, target: ColumnProfi
         parts = parts_of_column(column, separator)
         if not parts or not any(is_in(part, target.counts) for part, _ in zip(parts, range(SAMPLE), strict=False)):
             continue
-        missing = [part for part in parts if not is_in(part, target.counts)]
+        missing = [part for part in parts if part not in target.counts and not is_in(part, target.counts)]
         share = 1 - len(missing) / len(parts)
         if best is not None and share <= best.share + 0.2:
             continue

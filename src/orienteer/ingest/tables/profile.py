@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from types import MappingProxyType, NoneType
 from typing import Any, Literal, TypeAlias
 
@@ -23,8 +23,8 @@ from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.type_names import is_key, says
 from orienteer.ingest.tables.values import (
     LONGEST_NUMBER,
+    PROSE_WORDS,
     identifier,
-    is_prose,
     items,
     numeric,
     parts_of,
@@ -210,7 +210,8 @@ class ColumnProfile:
         """Return whether the values are texts to read."""
         if not self.is_whole:
             return True
-        return 3 * sum(map(is_prose, self.counts)) > len(self.counts)
+        words = map(len, map(str.split, self.counts, repeat(None), repeat(PROSE_WORDS)))
+        return 3 * sum(count >= PROSE_WORDS for count in words) > len(self.counts)
 
     @cached_property
     def has_texts(self) -> bool:
@@ -225,11 +226,12 @@ class ColumnProfile:
     @cached_property
     def separators(self) -> tuple[str, ...]:
         """Return the possible separators of the values of a cell."""
-        bracketed = sum(1 for value in self.counts if value[:1] == "[" and value[-1:] == "]")
+        text = "\n".join(self.counts)  # at once, for most columns have none of the signs
+        bracketed = sum(1 for value in self.counts if value[:1] == "[" and value[-1:] == "]") if "[" in text else 0
         if self.has_lists or (bracketed and bracketed >= FEWEST_LISTS * len(self.counts)):
             return ("json",)
-        marks = [mark for mark in ("|", ";", ",") if any(mark in value for value in self.counts)]
-        strokes = [value for value in self.counts if "/" in value]  # km/h and 2011/2012 are one
+        marks = [mark for mark in ("|", ";", ",") if mark in text]
+        strokes = [value for value in self.counts if "/" in value] if "/" in text else []  # km/h, 2011/2012 are one
         has_lists = strokes and all(value.count("/") == value.count(" / ") for value in strokes)
         return (*marks, "/") if has_lists else tuple(marks)
 
@@ -371,9 +373,12 @@ def _count(profile: ColumnProfile, values: Sequence[Any]) -> None:
 
 def _make_texts(profile: ColumnProfile) -> None:
     """Make texts of the cells that were counted. Blanks around them do not count, and blank cells are empty."""
-    cells, profile.counts = profile.counts, Counter()
-    for text, count in zip(map(str.strip, texts_of([*cells])), cells.values(), strict=True):
-        profile.counts[text] = profile.counts.get(text, 0) + count
+    cells = [*profile.counts]
+    texts = list(map(str.strip, texts_of(cells)))
+    if texts != cells:
+        told, profile.counts = profile.counts, Counter()
+        for text, count in zip(texts, told.values(), strict=True):
+            profile.counts[text] = profile.counts.get(text, 0) + count
     del profile.counts[""]
 
 

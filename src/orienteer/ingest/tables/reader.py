@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, repeat
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -33,6 +32,8 @@ from orienteer.records import JsonValue, Node
 
 UNRESOLVED = "unresolved"
 """The reason for a value that no row of the other table has."""
+SEVERAL = -1
+"""In place of the number of a node: not one node alone."""
 
 
 class _More(NamedTuple):
@@ -43,17 +44,6 @@ class _More(NamedTuple):
     line: int
 
 
-class _LinkedColumn(NamedTuple):
-    """A column of a table of nodes that names other nodes, and what its cells name."""
-
-    name: str
-    edge_type: str
-    file: str
-    batches: list[LinkCells]
-    named: NamedNodes
-    places: list[NDArray[np.int64]]
-
-
 class TableReader:
     """Reads mapped tables into a builder: the nodes first, then the edges that lead to them."""
 
@@ -61,10 +51,10 @@ class TableReader:
         self._plan, self._columns, self._tally, self._labels = plan, columns, tally, labels
         self._seen: set[str] = set()
         links = [link for mapped in plan.tables for link in mapped.mapping.links.values()]
-        self._keys: dict[tuple[str, str], dict[str, str]] = {
+        self._keys: dict[tuple[str, str], dict[str, int]] = {
             (link.node_type, link.key): {} for link in links if link.key
         }
-        """Of each key that a link leads to, the node of each value; empty text where it is of several nodes."""
+        """Of each key that a link leads to, the number of the node of each value; SEVERAL where it is of several."""
         self._more: dict[tuple[str, str], dict[str, list[_More]]] = {}
         """Of each key that rows say more of, what they say by value."""
 
@@ -88,11 +78,8 @@ class TableReader:
                 why = f"{key} {shown(value)}: no {node_type} has it"
                 for row in rows:
                     self._tally.drop(UNRESOLVED, [RowPlace(file=row.file, line=row.line, value=why)])
-        # All nodes are there before the first edge is, for edges number the nodes.
-        for column in [
-            each for mapped, maker in makers for each in self._linked_columns(mapped.mapping, maker, builder)
-        ]:
-            self._link(column, builder)
+        for mapped, maker in makers:
+            self._link(mapped.mapping, maker, builder)
         for mapped in self._plan.edges:
             with memory_told(mapped.table.path):
                 self._read_edges(mapped, builder)
@@ -118,12 +105,13 @@ class TableReader:
                 for column, rows in more.items():
                     made = _with_more(made, made.rows.columns[column], rows)
                 try:
-                    maker.number(add_made(builder, made, self._tally, file=table.file))
+                    numbers = add_made(builder, made, self._tally, file=table.file)
                 except DuplicateNode as error:
                     node_id, line = made.nodes.ids[error.place], made.rows.lines[error.place]
                     raise DuplicateNode(self._two_nodes(mapped, node_id, line)) from error
+                maker.number(numbers)
                 for column, nodes in keys.items():
-                    _remember(nodes, made.rows.columns[column], made.nodes.ids)
+                    _remember(nodes, made.rows.columns[column], made.nodes.ids, numbers)
 
     def _two_nodes(self, mapped: MappedTable, node_id: str, line: int) -> str:
         """Return an error that names both rows of a repeated id: the tables are read again up to it."""
@@ -140,38 +128,31 @@ class TableReader:
                         )
         return f"Two different nodes have the id {node_id!r}: the second is at {mapped.table.file}, line {line}"
 
-    def _linked_columns(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> Iterator[_LinkedColumn]:
-        """Look up what the columns of a table of nodes name, and make nodes where a link says so."""
+    def _link(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> None:
+        """Add the edges of the columns of a table of nodes that name others, and make nodes where a link says so."""
         own = self._keys[mapping.same[1].node_type, mapping.same[1].key] if mapping.same else None
         for name, batches in maker.links.items():
             link = mapping.links[name]
-            if not link.end:
-                batches[:] = [_of_other_rows(cells, own) for cells in batches] if own is not None else batches
-                named = self._named(link, builder)
-                places = named.places([cells.values for cells in batches])
-                yield _LinkedColumn(name, link.edge_type, mapping.file, batches, named, places)
-
-    def _link(self, column: _LinkedColumn, builder: GraphBuilder) -> None:
-        """Add the edges of a column, and count the values that name no node."""
-        named, file = column.named, column.file
-        for cells, places in zip(column.batches, column.places, strict=True):
-            rows, ends = named.edges(places)
-            numbers, ids = (cells.nodes, ()) if isinstance(cells.nodes, np.ndarray) else (None, cells.nodes)
-            batch = EdgeBatch(
-                sources=[ids[row] for row in rows.tolist()] if numbers is None else (),
-                types=CodedColumn([column.edge_type], np.zeros(len(rows), np.int8)),
-                targets=CodedColumn(named.ids, ends),
-                file=file,
-                lines=cells.lines if len(rows) == len(cells.lines) else [cells.lines[row] for row in rows.tolist()],
-                source_numbers=None if numbers is None else numbers[rows],
-            )
-            if len(rows):
-                builder.add_edges(batch)
-            self._tell_missing(named, places, cells.lines, file, column.name)
-        column.batches.clear()
+            named = self._named(link, builder)
+            for cells in () if link.end else batches:
+                cells = cells if own is None else _of_other_rows(cells, own)
+                lines, places = cells.lines, named.places(cells.values)
+                rows, ends = named.edges(places)
+                batch = EdgeBatch(
+                    sources=(),
+                    types=CodedColumn([link.edge_type], np.zeros(len(rows), np.int8)),
+                    targets=(),
+                    file=mapping.file,
+                    lines=lines if len(rows) == len(lines) else [lines[row] for row in rows.tolist()],
+                    numbers=(np.asarray(cells.nodes)[rows], ends),
+                )
+                if len(rows):
+                    builder.add_edges(batch)
+                self._tell_missing(named, places, lines, mapping.file, name)
+            batches.clear()
 
     def _tell_missing(
-        self, named: NamedNodes, places: NDArray[np.int64], lines: Sequence[int], file: str, column: str
+        self, named: NamedNodes, places: NDArray[np.int32], lines: Sequence[int], file: str, column: str
     ) -> None:
         """Count the values that name no node."""
         for row in np.flatnonzero(np.isin(places, list(named.missing))).tolist() if named.missing else ():
@@ -185,19 +166,20 @@ class TableReader:
 
     def _nodes_of(
         self, value: Any, *, link: ColumnLink, builder: GraphBuilder
-    ) -> tuple[list[str], list[str]]:  # Any: whatever a file format can hold
+    ) -> tuple[list[int], list[str]]:  # Any: whatever a file format can hold
         """Return the nodes that a value names, made if the link says so, and a reason for each part without a node."""
         nodes = self._keys.get((link.node_type, link.key), {})
         parts = list(dict.fromkeys(parts_of(plain(value), link.separator)))
         if not link.key:
-            for part in parts:
-                if not builder.has(f"{link.node_type}:{part}"):
-                    builder.add_node(Node(f"{link.node_type}:{part}", link.node_type, part))
-            return [f"{link.node_type}:{part}" for part in parts], []
+            made = [Node(f"{link.node_type}:{part}", link.node_type, part) for part in parts]
+            for node in made:
+                if not builder.has(node.id):
+                    builder.add_node(node)
+            return [builder.number(node.id) for node in made], []
         found, missing = [], []
         for part in parts:
             key = key_value(part, nodes)
-            if key is not None and nodes[key]:
+            if key is not None and nodes[key] != SEVERAL:
                 found.append(nodes[key])
             else:
                 why = "several rows have it" if key is not None else f"no {link.node_type} has it"
@@ -232,66 +214,68 @@ class TableReader:
             for row in (row for row, value in enumerate(values) if not identifier(value).strip()):
                 self._tally.drop("empty id", [RowPlace(file=mapping.file, line=batch.lines[row], value=column)])
             named = self._named(link, builder)
-            (places,) = named.places([values])
+            places = named.places(values)
             self._tell_missing(named, places, batch.lines, mapping.file, column)
             rows, ends = named.edges(places)
             if not np.array_equal(rows, np.arange(len(batch))):
                 batch = batch.taking(rows.tolist())
-            batch = Batch({**batch.columns, column: [named.ids[end] for end in ends.tolist()]}, batch.lines)
+            used, codes = np.unique(ends, return_inverse=True)
+            batch = Batch({**batch.columns, column: CodedColumn(builder.ids(used), codes)}, batch.lines)
         return batch
 
 
 class NamedNodes:
-    """The nodes that the cells of a column name; each value is looked up once."""
+    """The nodes that the cells of a column name; each value that is no text of a key is looked up once."""
 
     def __init__(
-        self, find: Callable[[Any], tuple[Sequence[str], Sequence[str]]], nodes: Mapping[str, str]
+        self, find: Callable[[Any], tuple[Sequence[int], Sequence[str]]], nodes: Mapping[str, int]
     ) -> None:  # Any: whatever a file format can hold
-        """Take what returns the ids of the nodes that a value names, and its parts that name none, and why.
+        """Take what returns the numbers of the nodes that a value names, and its parts that name none, and why.
 
         `nodes` has the node of each text that names just one.
         """
         self._find, self._nodes = find, nodes
-        self._ends = array("q", [0])
-        """Where among `ids` the nodes of each value end, after the place where the first begin."""
-        self.ids: list[str] = []
-        """The nodes of all values, one after another."""
+        self._known: dict[str | int | None, int] = {}
+        self._several: list[Sequence[int]] = []
+        """The nodes of each value that does not name just one, or that has a part that names none."""
         self.missing: dict[int, Sequence[str]] = {}
         """By a value's place, the parts of it that name no node."""
 
-    def places(self, columns: Iterable[Sequence[Any]]) -> list[NDArray[np.int64]]:  # Any: whatever a file can hold
-        """Return a place for each value of some columns, the same for equal ones: each (values,)."""
-        known: dict[str | int | None, int] = {}
-        return [self._places(values, known) for values in columns]
-
-    def _places(self, values: Sequence[Any], known: dict[str | int | None, int]) -> NDArray[np.int64]:  # Any: as above
+    def places(self, values: Sequence[Any]) -> NDArray[np.int32]:  # Any: whatever a file format can hold
+        """Return a place for each value, (values,): the number of the one node that it names, else a number below 0."""
         if isinstance(values, CodedColumn):
             used, codes = np.unique(values.codes, return_inverse=True)
-            return self._places([values.values[code] for code in used.tolist()], known)[codes]
-        if is_text(values) or set(map(type, values)) <= {int, str, NoneType}:
-            for value in dict.fromkeys(values):
-                if value not in known:
-                    node = self._nodes.get(str(value).strip()) if value is not None else None
-                    known[value] = self._placed([node], ()) if node else self._placed(*self._find(value))
-            return np.array(list(map(known.__getitem__, values)), np.int64)
-        return np.array([self._placed(*self._find(value)) for value in values], np.int64)
+            return self.places([values.values[code] for code in used.tolist()])[codes]
+        types = {str} if is_text(values) else set(map(type, values))
+        if not types <= {int, str, NoneType}:
+            return np.array(list(map(self._placed, values)), np.int32)
+        texts = map(str, values) if int in types else values
+        found = np.fromiter(map(self._nodes.get, texts, repeat(SEVERAL)), np.int32, len(values))
+        rest = np.flatnonzero(found < 0)
+        others = taking(values, rest.tolist())
+        for value in dict.fromkeys(others):
+            if value not in self._known:
+                self._known[value] = self._placed(value)
+        found[rest] = list(map(self._known.__getitem__, others))
+        return found
 
-    def _placed(self, nodes: Sequence[str], missing: Sequence[str]) -> int:
-        """Return the place of a value that names these nodes."""
-        place = len(self._ends) - 1
-        self.ids += nodes
-        self._ends.append(len(self.ids))
+    def _placed(self, value: Any) -> int:  # Any: whatever a file format can hold
+        nodes, missing = self._find(value)
+        if len(nodes) == 1 and not missing:
+            return nodes[0]
+        self._several.append(nodes)
         if missing:
-            self.missing[place] = missing
-        return place
+            self.missing[-len(self._several)] = missing
+        return -len(self._several)
 
-    def edges(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the row and the place among `ids` of each node that cells name: two arrays (edges,)."""
-        ends = np.frombuffer(self._ends, np.int64)
-        counts = ends[places + 1] - ends[places]
-        rows = np.repeat(np.arange(len(places)), counts)
-        within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return rows, ends[places][rows] + within
+    def edges(self, places: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the row and the node of each edge that cells stand for: two arrays (edges,)."""
+        counts = np.ones(len(places), np.int64)
+        others = [self._several[~place] for place in places[places < 0].tolist()]
+        counts[places < 0] = list(map(len, others))
+        ends = np.repeat(places, counts)
+        ends[ends < 0] = list(chain.from_iterable(others))
+        return np.repeat(np.arange(len(places)), counts), ends
 
 
 def _with_more(made: MadeNodes, keys: Sequence[Any], more: dict[str, list[_More]]) -> MadeNodes:
@@ -309,16 +293,18 @@ def _with_more(made: MadeNodes, keys: Sequence[Any], more: dict[str, list[_More]
     return made._replace(nodes=replace(made.nodes, properties=properties))
 
 
-def _of_other_rows(cells: LinkCells, own: Mapping[str, str]) -> LinkCells:
+def _of_other_rows(cells: LinkCells, own: Mapping[str, int]) -> LinkCells:
     """Return cells with the nodes that their rows extend. Rows without a node are skipped; others count them."""
-    nodes = [own.get(str(each).strip(), "") for each in cells.nodes]
-    rows = [row for row, node in enumerate(nodes) if node]
-    return LinkCells(*(taking(column, rows) for column in (nodes, cells.values, cells.lines)))
+    nodes = np.array([own.get(str(each).strip(), SEVERAL) for each in cells.nodes], np.int32)
+    rows = np.flatnonzero(nodes >= 0)
+    return LinkCells(nodes[rows], taking(cells.values, rows.tolist()), taking(cells.lines, rows.tolist()))
 
 
-def _remember(nodes: dict[str, str], values: Sequence[Any], ids: Sequence[str]) -> None:  # Any: as files hold them
-    """Note the node of each value of a key; empty text for a value of several nodes."""
+def _remember(
+    nodes: dict[str, int], values: Sequence[Any], ids: Sequence[str], numbers: NDArray[np.int32]
+) -> None:  # Any: as files hold them
+    """Note the node of each value of a key; SEVERAL for a value of several nodes."""
     texts = list(map(str.strip, texts_of(values)))
-    for text, node_id in zip(texts, ids, strict=True):
-        if nodes.setdefault(node_id if text == node_id else text, node_id) != node_id:  # one text in memory, not two
-            nodes[text] = ""
+    for text, node_id, number in zip(texts, ids, numbers.tolist(), strict=True):
+        if nodes.setdefault(node_id if text == node_id else text, number) != number:  # one text in memory, not two
+            nodes[text] = SEVERAL
