@@ -117,7 +117,7 @@ NOTES = [
     Asked("notes", "Which notes are longer than ten pages?"),
 ]  # fmt: skip
 OFFICE = [
-    Unread("office", "What is the newest version of the fire plan?",
+    Asked("office", "What is the newest version of the fire plan?",
           lambda d: _last(d[d.title == "Fire plan"], "created").file),
     Unread("office", "Which files are PDFs?", lambda d: d.file[d.kind == "pdf"]),
     Asked("office", "How many PDFs are there?", lambda d: int((d.kind == "pdf").sum())),
@@ -127,7 +127,7 @@ OFFICE = [
     Unread("office", "Which documents did Rosa Diaz write?", lambda d: d.file[d.author == "Rosa Diaz"]),
     Unread("office", "How many Word documents are in the folder?", lambda d: int((d.kind == "docx").sum())),
     Unread("office", "Which files were created before 2021?", lambda d: d.file[d.created < "2021-01-01"]),
-    Unread("office", "What was the first version of the price list?",
+    Asked("office", "What was the first version of the price list?",
           lambda d: _first(d[d.file.str.contains("price_list")], "created").file),
     Unread("office", "How many versions of the fire plan are there?", lambda d: int((d.title == "Fire plan").sum())),
     Asked("office", "Which spreadsheets are there?", lambda d: d.file[d.kind == "xlsx"]),

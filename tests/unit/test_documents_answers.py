@@ -189,12 +189,46 @@ def test_folding_keeps_the_order_and_puts_contents_last(tmp_path: Path) -> None:
     assert _ask(graph, "mooring fees").hits[-1].id == "contents.md#0"
 
 
-def test_likeness_is_jaccards() -> None:
-    one, other = list("abcdefghijkl"), list("abcdefghijkx")
-    runs = [{tuple(words[at : at + 4]) for at in range(9)} for words in (one, other)]
-    wanted = len(runs[0] & runs[1]) / len(runs[0] | runs[1])
-    hashes = [shingles_of(words) for words in (one, other)]
-    assert len(hashes[0] & hashes[1]) / len(hashes[0] | hashes[1]) == pytest.approx(wanted)
+def test_what_others_say_is_folded_and_what_is_new_is_not(tmp_path: Path) -> None:
+    sentences = [f"The {boat} lies at the {quay} quay of Gull from spring to autumn." for boat, quay in _BERTHS]
+    fee = "A night costs {} crowns."
+    texts = {
+        "fees.md": [*sentences, fee.format(40)],
+        "copy.md": [*sentences, fee.format(40)],
+        "part.md": sentences[2:],
+        "draft.md": [*sentences[:3], "Nobody has looked at this yet.", *sentences[3:], fee.format(40)],
+        "later.md": [*sentences, fee.format(45)],
+        "reply.md": [*sentences[:2], "Ada Holm asked why the Tern and the Heron are not in this list of ours."],
+    }
+    (tmp_path / "texts").mkdir()
+    for name, lines in texts.items():
+        (tmp_path / "texts" / name).write_text("\n".join(lines), encoding="utf-8")
+    build_graph([tmp_path / "texts"], tmp_path / "graph", options=BuildOptions())
+    arrays = Graph.open(tmp_path / "graph").arrays
+    rows = [arrays.row(f"{name}#0") for name in texts]
+    kept, alike = without_near_duplicates(
+        Graph.open(tmp_path / "graph"), rows, lambda row: Tokenizer.words(arrays.texts[row])
+    )
+    assert [arrays.ids[row] for row in kept] == ["fees.md#0", "later.md#0", "reply.md#0"]
+    assert {arrays.ids[row]: [arrays.ids[one] for one in others] for row, others in alike.items()} == {
+        "fees.md#0": ["copy.md#0", "part.md#0", "draft.md#0"]
+    }
+
+
+_BERTHS = [
+    ("Gull", "east"),
+    ("Auk", "west"),
+    ("Puffin", "old"),
+    ("Skua", "north"),
+    ("Eider", "long"),
+    ("Dunlin", "new"),
+]
+
+
+def test_runs_of_words_are_compared() -> None:
+    words = list("abcdefghijkl")
+    assert shingles_of(words) == {tuple(words[at : at + 4]) for at in range(9)}
+    assert shingles_of(words[:2]) == {("a", "b")}
     assert 0 < ALIKE_SHARE < 1
 
 

@@ -106,6 +106,7 @@ STYLES = """
 <w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>
 <w:style w:type="paragraph" w:styleId="Kapitel"><w:name w:val="Kapitel"/><w:basedOn w:val="berschrift1"/></w:style>
 <w:style w:type="paragraph" w:styleId="Rubrik"><w:name w:val="R"/><w:pPr><w:outlineLvl w:val="1"/></w:pPr></w:style>
+<w:style w:type="paragraph" w:styleId="Heading3"><w:name w:val="Überschrift 3"/></w:style>
 <w:style w:type="paragraph" w:styleId="A"><w:name w:val="A"/><w:basedOn w:val="B"/></w:style>
 <w:style w:type="paragraph" w:styleId="B"><w:name w:val="B"/><w:basedOn w:val="A"/></w:style>
 """
@@ -114,13 +115,14 @@ STYLES = """
 def test_headings_are_those_of_the_styles_whatever_their_ids(word):
     styled = [
         ("The Report", "Titel"), ("One", "berschrift1"), ("a", ""), ("Two", "Kapitel"), ("Inner", "Rubrik"), ("b", "A"),
-        ("Bare", "Rubrik"), ("Last", "berschrift1"),
+        ("Deep", "Heading3"), ("c", ""), ("Bare", "Rubrik"), ("Last", "berschrift1"),
     ]  # fmt: skip
     page = word("".join(office.paragraph(text, style=style) for text, style in styled), parts={"styles": STYLES})
     assert page.title == "The Report"
     assert [(block.text, block.place.headings) for block in page.blocks] == [
         ("a", ("One",)),
         ("b", ("Two", "Inner")),
+        ("c", ("Two", "Inner", "Deep")),
         ("Bare", ("Two",)),  # a heading with nothing beneath it is a paragraph
         ("Last", ()),
     ]

@@ -218,6 +218,37 @@ def test_the_outline_gives_the_headings(read):
     ]
 
 
+def test_headings_in_smaller_letters_stand_beneath_an_outline_of_chapters_alone(read):
+    body = listed(*["A long line of the text that says what there is to say of it."] * 4, top=650)
+    chapter = text_at(72, 740, "Mooring", size=24), text_at(72, 740, "Cranes", size=24)
+    fees, rules = text_at(72, 700, "Fees", size=16), text_at(72, 700, "Rules", size=16)
+    # The second line of a text in letters nearly as large is no heading.
+    rest = text_at(72, 560, "int fee\\(boat, int", size=13.2) + text_at(72, 546, "length\\)", size=13.6)
+    page = read(
+        chapter[0] + fees + body, chapter[1] + rules + body, **outline((0, "Mooring", 1, 760), (0, "Cranes", 2, 760))
+    )
+    assert [block.place.headings for block in page.blocks] == [("Mooring", "Fees"), ("Cranes", "Rules")]
+    page = read(chapter[0] + fees + body + rest, rules + body, **outline((0, "Mooring", 1, 760), (0, "Page 2", 2, 760)))
+    assert paths(page)[1][1] == ("Mooring", "Fees")
+    assert page.blocks[-1].place.headings == ("Page 2", "Rules")
+
+
+def test_a_part_of_the_outline_that_leads_nowhere_is_above_what_leads_to_a_page(read):
+    marks = outline((0, "Part of boats", 1, 0), (1, "Mooring", 1, 710), (0, "Cranes", 2, 760))
+    marks["objects"][101] = marks["objects"][101].replace("/Dest [10 0 R /XYZ 72 0 0]", "")
+    page = read(
+        text_at(72, 700, "Mooring") + text_at(72, 650, "Boats lie here."), text_at(72, 700, "They lift."), **marks
+    )
+    assert paths(page) == [("Boats lie here.", ("Part of boats", "Mooring")), ("They lift.", ("Cranes",))]
+
+
+def test_a_title_ends_where_the_next_heading_begins(read):
+    body = listed(*["A long line of the text that says what there is to say of it."] * 4, top=600)
+    page = read(listed("The harbour", "of Gull", top=740, step=30, size=24) + text_at(72, 650, "Fees", size=24) + body)
+    assert page.title == "The harbour of Gull"
+    assert read(text_at(72, 740, "Of boats", size=30) + body, title="\\(anonymous\\)").title == "Of boats"
+
+
 def test_larger_letters_are_headings_where_there_is_no_outline(read):
     body = "A long line of the text that says what there is to say of it."
     page = read(

@@ -218,11 +218,51 @@ def test_a_word_for_the_rows_of_unlike_tables_counts_none(tmp_path: Path) -> Non
 def test_what_may_be_of_several_tables_is_not_counted(tmp_path: Path, question: str) -> None:
     sources = tmp_path / "docs"
     sources.mkdir()
-    costs = _table("Item,Part,Cost", "Ropes,Deck,120", "Paint,Hull,340", "Oil,Hull,90", "Nets,Deck,560", "Tar,Hull,7")
+    costs = _table("Ware,Part,Cost", "Ropes,Deck,120", "Paint,Hull,340", "Oil,Hull,90", "Nets,Deck,560", "Tar,Hull,7")
     fines = _table("Fault,Place,Cost", "Noise,Quay,20", "Oil,Quay,900", "Speed,Quay,50", "Waste,Pier,80", "Fire,Pier,5")
     text = f"# Costs\n\nWhat we paid.\n\n{costs}\n\n# Fines\n\nWhat is due.\n\n{fines}\n"
     (sources / "harbour.md").write_text(text, encoding="utf-8")
     assert _asked(Retriever(_built(sources, tmp_path / "graph"), method="documents"), question).reading is None
+
+
+SMALL = {
+    "fleet.md": "# Boats of Gull\n\nThey lie in the harbour in winter.\n\n"
+    + _table("Boat,Length,Port,Fee", "Seagull,12.5 m,Skarn,40 €", "Tern,8.0 m,Gull,25 €", "Heron,15.2 m,Skarn,55 €"),
+    "east.md": "# Cranes\n\nOf the east.\n\n" + _table("Crane,Capacity,Built", "Elsa,4,1987", "Emma,12,2004"),
+    "west.md": "# Cranes\n\nOf the west.\n\n" + _table("Crane,Colour,Height", "Wera,red,20", "Wilma,red,31"),
+    "guest.md": "# A registration\n\nOf one guest.\n\n" + _table("Guest,Ada Holm", "Room,12", "Nights,3"),
+}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "docs").mkdir()
+    for name, text in SMALL.items():
+        (folder / "docs" / name).write_text(text, encoding="utf-8")
+    return Retriever(_built(folder / "docs", folder / "graph"), method="documents")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which boat is the longest?", "Heron"),
+        ("What is the lowest fee of a boat?", "25"),
+        ("What is the average fee of the boats?", "40"),
+        ("How many boats have their port in Skarn?", "2"),
+        ("Which crane was built first?", "Elsa"),
+        ("Which crane is the highest?", "Wilma"),
+    ],
+)
+def test_small_tables_are_asked_by_what_their_rows_are(small: Retriever, question: str, answer: str) -> None:
+    result = _asked(small, question)
+    assert result.reading is not None
+    assert answer in (result.answer or "")
+
+
+@pytest.mark.parametrize("question", ["How many cranes are there?", "How many guests are there?"])
+def test_rows_of_several_tables_and_fields_of_a_form_are_not_counted(small: Retriever, question: str) -> None:
+    assert _asked(small, question).reading is None
 
 
 def test_damaged_rows_are_told_and_made_again_as_the_error_says(folder: Path, tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ Compound -treats-> Disease 30      an edge type between two node types, with how
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -480,7 +481,10 @@ def window(pieces: Sequence[TextPiece], best: TextPiece, shown: SnippetTerms, lo
 SHINGLE = 4
 """Words in a row that two passages are compared by. Broder 1997, On the resemblance and containment of documents."""
 ALIKE = 0.8
-"""Jaccard similarity of their shingles from which on a passage is told beneath another."""
+"""Share of its shingles that passages before it have, from which on a passage is told beneath one of them."""
+
+
+_DIGIT = re.compile(r"\d")
 
 
 class Folded(NamedTuple):
@@ -492,22 +496,27 @@ class Folded(NamedTuple):
 
 
 def folded(graph: Graph, rows: Sequence[int], words_of: Callable[[int], Sequence[str]]) -> Folded:
-    """Return rows without those that nearly repeat one before them, contents pages last.
+    """Return rows without those that nearly repeat what is before them, contents pages last.
 
-    `words_of` returns the words of a row's text.
+    A passage with a number that those before it lack is no repetition: a draft and what came of it may differ in it
+    alone. `words_of` returns the words of a row's text.
     """
-    is_contents = list(map(bool, graph.arrays.properties.every(CONTENTS, np.array(rows, np.int32))))
-    order = sorted(range(len(rows)), key=lambda place: bool(is_contents[place]))
-    first: list[tuple[int, frozenset[tuple[str, ...]]]] = []
+    flags = graph.arrays.properties.every(CONTENTS, np.array(rows, np.int32))
+    is_contents = dict(zip(rows, map(bool, flags), strict=True))
+    first: dict[tuple[str, ...], int] = {}  # the row that said it
     alike: dict[int, list[int]] = {}
-    for row in (rows[place] for place in order):
+    kept: list[int] = []
+    for row in sorted(rows, key=lambda row: is_contents[row]):
         own = shingles(words_of(row))
-        like = next((other for other, theirs in first if _is_alike(own, theirs)), None)
-        if like is None:
-            first.append((row, own))
-        else:
-            alike.setdefault(like, []).append(row)
-    return Folded([row for row, _ in first], alike)
+        new = own.difference(first)
+        if len(new) <= (1 - ALIKE) * len(own):
+            shares = Counter(first[run] for run in own - new)
+            if set(filter(_DIGIT.search, words_of(row))).issubset(chain.from_iterable(map(words_of, shares))):
+                alike.setdefault(max(shares, key=shares.__getitem__), []).append(row)
+                continue
+        kept.append(row)
+        first.update(dict.fromkeys(new, row))
+    return Folded(kept, alike)
 
 
 def shingles(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
@@ -515,11 +524,3 @@ def shingles(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
     if len(words) < SHINGLE:
         return frozenset([tuple(words)])
     return frozenset(zip(*(words[at:] for at in range(SHINGLE)), strict=False))
-
-
-def _is_alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
-    sizes = len(one), len(other)
-    if min(sizes) < ALIKE * max(sizes) or one.isdisjoint(other):  # it could not be reached
-        return False
-    shared = len(one & other)
-    return shared / (sum(sizes) - shared) >= ALIKE

@@ -28,9 +28,13 @@ from orienteer.ingest.formats.shape import LOOKED_AT, TOTAL, TOTAL_WORD, RowSiev
 from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.ingest.report import MEANING
 from orienteer.ingest.tables.spec import TableSpec
+from orienteer.ingest.tables.type_names import header_words, node_type_of, words_of
 
-LEAST_ROWS = 5
-"""Of a table: fewer are a form or a layout, and are read as a passage."""
+LEAST_ROWS, LEAST_NAMED = 5, 2
+"""Of a table, and of one whose first column says what its rows are: fewer are a form or a layout, and are read as a
+passage."""
+LEAST_COLUMNS = 3
+"""Of a table whose first column says what its rows are: a form has two, and its first line is one of its fields."""
 MOST_ROWS = 200_000
 """Of all tables of one header. More are a table to be imported, not documents."""
 _PLACE = "place of the row"
@@ -66,7 +70,7 @@ def publish_rows(target: Path) -> list[str]:
         with tempfile.TemporaryDirectory(dir=work) as scratch:
             folder, made = Path(scratch, "tables"), Path(scratch, "graph")
             folder.mkdir()
-            specs = tuple(TableSpec(path=table.written(folder), columns={"id": table.place}) for table in tables)
+            specs = tuple(table.written(folder) for table in tables)
             try:
                 report = import_graph([folder], made, options=ImportOptions(nodes=specs))
             except BadInput as error:
@@ -106,7 +110,9 @@ class DocumentTable:
         """
         rows = sum(map(_count, self.segments))
         is_named = all(map(_NAME.match, self.header)) and len(set(self.header)) == len(self.header)
-        if not is_named or len(self.header) < 2 or not LEAST_ROWS <= rows <= MOST_ROWS:
+        if not is_named or len(self.header) < 2 or not LEAST_NAMED <= rows <= MOST_ROWS:
+            return False
+        if rows < LEAST_ROWS and not self.is_named:
             return False
         for cells in zip(*(line.split(CELLS) for node in self.segments for line in _lines(node)), strict=False):
             filled = [cell for cell in cells if cell.strip()]
@@ -116,8 +122,23 @@ class DocumentTable:
         return False
 
     @property
+    def is_named(self) -> bool:
+        """Whether its first column tells the rows apart, and its header is one word for what they are: `Boat`."""
+        words = words_of(self.header[0])
+        if (
+            len(self.header) < LEAST_COLUMNS
+            or len(words) != 1
+            or words[0] in header_words("names") | header_words("keys")
+        ):
+            return False
+        first = [line.split(CELLS)[0].strip() for node in self.segments for line in _lines(node)]
+        return len(set(first)) == len(first) and all(first) and not any(map(_NUMBER.match, first))
+
+    @property
     def name(self) -> str:
-        """The name of its rows: the caption, the heading or the title that all its segments share."""
+        """The name of its rows: of their first column, or the caption, heading or title that all its segments share."""
+        if self.is_named:
+            return self.header[0][:_LONGEST_NAME]
         titles = [node.name.split(SEPARATOR) for node in self.segments]
         lines = [_above(node) for node in self.segments]
         for words in (lines, [title[-1] for title in titles], [title[0] for title in titles]):
@@ -126,9 +147,10 @@ class DocumentTable:
                 return name[:_LONGEST_NAME]
         return self.header[0]
 
-    def written(self, folder: Path) -> Path:
-        """Write it as a CSV file into a folder; return the path."""
-        name = _IN_NAME.sub(" ", self.name).strip(" .") or "rows"
+    def written(self, folder: Path) -> TableSpec:
+        """Write it as a CSV file into a folder; return the roles of its columns. Tables of one name have one type."""
+        whole = self.name
+        name = _IN_NAME.sub(" ", whole).strip(" .") or "rows"
         path, number = folder / f"{name}.csv", 1
         while path.exists():
             number += 1
@@ -138,7 +160,9 @@ class DocumentTable:
             writer = csv.DictWriter(file, list(columns), restval="", quoting=csv.QUOTE_ALL)
             writer.writeheader()
             writer.writerows(self.rows())
-        return path
+        kind = node_type_of(whole)
+        kind = f"{kind}s" if kind in columns else kind  # else it would name the column
+        return TableSpec(path=path, columns={"id": self.place, "type": kind})
 
     def rows(self) -> Iterator[Mapping[str, str]]:
         """Yield its rows by column, each with its place; if its documents or headings differ, with these as well."""

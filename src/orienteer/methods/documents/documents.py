@@ -13,9 +13,10 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ from orienteer.methods.documents.abstention import (
 from orienteer.methods.documents.by_model import ModelAnswer, ModelReading
 from orienteer.methods.documents.heads import DocumentHeads
 from orienteer.methods.documents.rows import TableRows
+from orienteer.methods.documents.versions import Versions
 from orienteer.protocols import LanguageModel, Method, Ranks, Run
 from orienteer.records import Citation, Question, Refusal, Result
 from orienteer.retrieval.graph_text import Folded, Presentation, folded, place_in, present
@@ -104,6 +106,10 @@ class Documents:
         return TableRows(self._graph)
 
     @cached_property
+    def _versions(self) -> Versions:
+        return Versions(self._heads.documents)
+
+    @cached_property
     def _heads(self) -> DocumentHeads:
         return DocumentHeads(self._graph)
 
@@ -134,7 +140,29 @@ class Documents:
             return listed
         terms = QuestionTerms(self._graph, question.text)
         ranked = self._ranked(question, terms, run)
-        return self._answered_by_rows(question, self._named(ranked), run) or self._answered(terms, ranked)
+        return (
+            self._answered_by_rows(question, self._named(ranked), run)
+            or self._of_newest(question, lambda own: self.retrieve(own, run))
+            or self._answered(terms, ranked)
+        )
+
+    def _of_newest(self, question: Question, ask: Callable[[Question], Result]) -> Result | None:
+        """Return what the newest version of a document says, or that it is not known which one is the newest."""
+        if (newest := self._versions.newest(question.text)) is None:
+            return None
+        where = (f"document == {newest.document}",) if newest.document else ()
+        result = ask(question.model_copy(update={"text": newest.question, "where": (*question.where, *where)}))
+        update: dict[str, Any] = {
+            "question": question.text,
+            "notes": (*result.notes, newest.note),
+        }  # fields of a result
+        if not newest.document:
+            refused = Refusal(kind="not_understood", text=newest.note)
+            update |= {"answer": None, "answer_kind": None, "long_answer": None, "citations": (), "refusal": refused}
+        elif newest.is_all and result.hits:
+            update |= {"answer": newest.document, "answer_kind": "entity", "citations": (), "refusal": None}
+            update["hits"] = tuple(hit.model_copy(update={"complete": True}) for hit in result.hits)
+        return result.model_copy(update=update)
 
     def _answered_by_rows(self, question: Question, ranked: Result, run: Run) -> Result | None:
         """Return the answer of the documents' metadata, or of rows if a table is among the first passages."""
@@ -168,6 +196,7 @@ class Documents:
         ranked = rank(question.text, max(k, self.config.passages))
         plain = ranked.model_copy(update={"hits": ranked.hits[:k]})
         told = plain if ranked.stopped_by != "finish" else self._answered_by_rows(question, plain, run)
+        told = told or self._of_newest(question, lambda own: self.retrieve_and_answer(own, run, model))
         if told is not None:
             return told
         read = self._read.get((model.name, question))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -64,10 +64,10 @@ class DocumentHeads(TableRows):
     def rows(self) -> Graph | None:
         """The documents and their people as a graph, or None without people or with too many documents."""
         nodes, named = list[Node](), list[tuple[str, str, list[Person]]]()
-        for document in self._documents:
+        for document in self.documents:
             properties = document.properties
             columns = {name: properties[name] for name in _COLUMNS if name in properties}
-            if day := _day(properties):
+            if day := day_of(properties):
                 columns["date"] = day
             nodes.append(Node(document.id, _kind(document), document.name, "", (), columns))
             for name, edge in _EDGES.items():
@@ -92,7 +92,7 @@ class DocumentHeads(TableRows):
         return Graph.from_records(nodes, edges) if edges else None
 
     @cached_property
-    def _documents(self) -> list[Node]:
+    def documents(self) -> list[Node]:
         """The nodes of documents, none if they are too many; a passage without one is a document itself."""
         arrays = self._graph.arrays
         rows = arrays.all_of([kind for kind in (DOCUMENT, *PASSAGES) if kind in arrays.types.nodes])
@@ -124,9 +124,9 @@ class DocumentHeads(TableRows):
     def _notes(self, placed: list[PlacedRow]) -> Iterator[str]:
         """Yield notes on what the table lacks."""
         yield "read of the documents' own metadata"
-        properties = [document.properties for document in self._documents]
+        properties = [document.properties for document in self.documents]
         lacking = {
-            "without a date": sum(not _day(one) for one in properties),
+            "without a date": sum(not day_of(one) for one in properties),
             "without a sender or author": sum(not {"from", "author", "authors"} & one.keys() for one in properties),
             "with more receivers than are kept": sum(
                 len(str(one.get(name, ""))) >= LONGEST_HEADER for one in properties for name in ("to", "cc")
@@ -144,9 +144,9 @@ def _kind(document: Node) -> str:
     return _KINDS.get(PurePosixPath(document.id).suffix.lower(), "text")
 
 
-def _day(properties: Mapping[str, JsonValue]) -> str:
-    """Return the day of a document as an ISO 8601 date, empty without a date that can be read."""
-    for name in _DATES:
+def day_of(properties: Mapping[str, JsonValue], names: Sequence[str] = _DATES) -> str:
+    """Return the day of a document as an ISO 8601 date, empty without one. Earlier names come first."""
+    for name in names:
         try:
             return datetime.fromisoformat(str(properties.get(name))).date().isoformat()
         except ValueError:

@@ -86,7 +86,8 @@ class TableRows:
         if not self._is_of_one_kind(query, exact.rows):
             return None
         placed = self._placed(exact, explainer)
-        if len(query.nodes.types) > 1 and len({self._header_of(row.passage) for row in placed}) > 1:
+        are_rows = place_of(self.rows.arrays.ids[exact.rows[0]]) is not None if len(exact.rows) else False
+        if (are_rows or len(query.nodes.types) > 1) and len({self._header_of(row.passage) for row in placed}) > 1:
             return None  # "people" are rows of staff, and perhaps of customers
         answer = self._written(exact, placed)
         if not placed or answer is None:

@@ -265,7 +265,7 @@ class _Reader:
             element = self._styles.get(style, Element(""))
             name = (_value(element, "name") or style).casefold()
             first = first or name
-            if (heading := _HEADING.match(name)) is not None:
+            if (heading := _HEADING.match(name) or _HEADING.match(style.casefold())) is not None:
                 return first, int(heading[1] or 0)
             if (properties := _child(element, "pPr")).find("outlineLvl") is not None:
                 return first, _outline(properties)

@@ -27,6 +27,7 @@ FEWEST_LETTERS = 4
 FEWEST_PAGES = 3
 """Pages with the same line at their edge: it is a header or a footer."""
 _APART = 0.6  # heights of a letter between the text of a page and its header or footer
+_NEAR = 0.25  # heights of a letter between the lines of one title
 _EDGE = 3  # lines at the top and at the bottom of a page that may be its header or footer
 _MOST_ENTRIES = 300  # of an outline that lead to one page
 _LONGEST_HEADING, _MOST_HEADING_LINES = 150, 3
@@ -86,7 +87,8 @@ def largest_line(page: PageLines) -> str:
     sizes = sorted(line.size for line in sized for _ in range(len(line.text)))
     if not sizes or sizes[-1] < LARGE * sizes[len(sizes) // 2]:
         return ""
-    title = cleaned(joined(line.text for line in sized if line.size >= 0.95 * sizes[-1]))
+    first = next(part for part in _of_one_size(sized) if part[0].size >= 0.95 * sizes[-1])
+    title = cleaned(joined(line.text for line in first))
     return title if FEWEST_LETTERS <= len(title) <= LONGEST and not is_generic(title) else ""
 
 
@@ -99,7 +101,8 @@ def blocks(pages: Sequence[PageLines], outline: Sequence[Heading], title: str) -
         replace(page, regions=[[line for line in region if id(line) not in furniture] for region in page.regions])
         for page in pages
     ]
-    parts = _of_outline(pages, outline) if outline else _of_letters(pages, title)
+    parts = _of_outline(pages, outline)
+    parts |= _of_letters(pages, title, outline, parts)
     path: list[Heading] = []
     for item, after in pairwise([*_items(pages, parts, titles, known), Heading(0, "", 0)]):
         if isinstance(item, Heading):
@@ -297,19 +300,28 @@ def _says(line: str, title: str) -> bool:
     return bool(shorter) and longer.endswith(shorter) and _PREFIX.fullmatch(longer.removesuffix(shorter)) is not None
 
 
-def _of_letters(pages: Sequence[PageLines], title: str) -> _Parts:
-    """Return the parts of the lines in larger letters: headings, if there are several and they have little text."""
+def _of_letters(pages: Sequence[PageLines], title: str, outline: Iterable[Heading], parts: _Parts) -> _Parts:
+    """Return the parts of the lines in larger letters: headings, if there are several and they have little text.
+
+    Beneath the entries of an outline are those in smaller letters than the lines that it names: it may have chapters
+    alone. `parts` are the outline's.
+    """
     letters: Counter[float] = Counter()
+    least, depth = inf, max((entry.level + 1 for entry in outline), default=0)
     for page in pages:
         for line in page.lines:
             letters[round(2 * line.size) / 2] += len(line.text)
+            is_entry = line not in parts.get(id(line), [line])
+            least = min(least, 0.95 * line.size) if is_entry else least
     body = max(letters, key=lambda size: letters[size], default=0.0)
     groups = [
         (page.number, part)
         for page in pages
         for region in page.regions
-        for size, group in groupby(region, key=lambda line: _large(line, body))
-        if size and _is_heading(part := list(group), title)
+        for part in _of_one_size(region)
+        if part[0].size < least
+        and all(_is_large(line, body) for line in part)
+        and _is_heading(part, title if page is pages[0] else "")
     ]
     largest = max((part[0].size for page, part in groups if page > pages[0].number), default=inf)
     groups = [
@@ -320,12 +332,13 @@ def _of_letters(pages: Sequence[PageLines], title: str) -> _Parts:
     sizes: list[float] = []  # one for each level
     for size in sorted((part[0].size for _, part in groups), reverse=True):
         sizes += [] if sizes and size >= 0.95 * sizes[-1] else [size]
-    parts: _Parts = {}
+    found: _Parts = {}
     for number, part in groups:
-        level = sum(0.95 * size > part[0].size for size in sizes)
-        parts.update((id(line), []) for line in part)
-        parts[id(part[0])] = [Heading(level, cleaned(_clean(joined(line.text for line in part))), number)]
-    return parts
+        level = depth + sum(0.95 * size > part[0].size for size in sizes)
+        above = [item for line in part for item in parts.get(id(line), []) if isinstance(item, Heading)]
+        found.update((id(line), []) for line in part)
+        found[id(part[0])] = [*above, Heading(level, cleaned(_clean(joined(line.text for line in part))), number)]
+    return found
 
 
 def _is_heading(part: Sequence[Line], title: str) -> bool:
@@ -334,9 +347,21 @@ def _is_heading(part: Sequence[Line], title: str) -> bool:
     return is_short and _A_WORD.search(text) is not None and _folded(text) not in _folded(title)
 
 
-def _large(line: Line, body: float) -> float:
-    is_text = line.text and not (line.is_code or line.rows)
-    return round(line.size, 1) if is_text and line.size >= LARGER * body else 0.0
+def _of_one_size(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """Yield lines with those that follow closely in letters as large."""
+    part: list[Line] = []
+    for line in lines:
+        last = part[-1] if part else line
+        if part and (line.top - last.bottom > _NEAR * line.size or abs(line.size - last.size) > 0.05 * line.size):
+            yield part
+            part = []
+        part.append(line)
+    if part:
+        yield part
+
+
+def _is_large(line: Line, body: float) -> bool:
+    return bool(line.text) and not line.is_code and not line.rows and line.size >= LARGER * body
 
 
 # ------------------------------------------------------------------------------------------------------------- contents

@@ -331,19 +331,27 @@ def _said(get: Callable[..., int], *arguments: Raw) -> str:
 
 
 def _outline(document: Raw) -> Iterator[Heading]:
-    """Yield the entries of the outline that lead to a page."""
+    """Yield the entries of the outline that lead to a page, or that have such entries beneath them."""
+    above: list[Heading] = []  # those that lead to none
     for at, mark in enumerate(document.get_toc()):
         if at == _MOST_ENTRIES:
             return
         title = " ".join(mark.get_title().split())
         place = mark.get_dest()
         page = place.get_index() if place is not None else None
-        if page is None or not any(map(str.isalnum, title)):
+        if not any(map(str.isalnum, title)):
+            continue
+        above = [entry for entry in above if entry.level < mark.level]
+        if page is None:
+            above.append(Heading(mark.level, cleaned(title), 0))
             continue
         view, points = place.get_view()
         tops = {pdfium.PDFDEST_VIEW_XYZ: 1, pdfium.PDFDEST_VIEW_FITH: 0, pdfium.PDFDEST_VIEW_FITBH: 0}
         top = points[tops[view]] if view in tops and len(points) > tops[view] else 0.0
-        yield Heading(mark.level, cleaned(title), page + 1, -top if top else None)
+        found = Heading(mark.level, cleaned(title), page + 1, -top if top else None)
+        yield from (entry._replace(page=found.page, top=found.top) for entry in above)
+        yield found
+        above = []
 
 
 # ------------------------------------------------------------------------------------------------------------- pictures

@@ -21,7 +21,7 @@ _GENERIC = re.compile(
     r"(?:untitled|no title|title|index|home|home ?page|welcome|main|page|new page|document|doc|file|presentation"
     r"|powerpoint presentation|slide|slides|workbook|book|sheet|template|default|normal|unknown|none|null|readme"
     r"|readme first|contents|table of contents|toc|blank|draft|temp|test|notebook|introduction|overview|abstract"
-    r"|summary|license)"
+    r"|summary|license|\(?anonymous\)?)"
     r"(?: document| page| presentation| notebook| \(?\d+\)?|\d+)?$",
     re.IGNORECASE,
 )
