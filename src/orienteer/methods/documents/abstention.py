@@ -83,23 +83,27 @@ class QuestionTerms:
         self.graph, self.text = graph, text
         words = telling_words(text)
         # A word is absent if no text has any form of it; of a word like `10ms` its parts are not enough.
+        known = graph.arrays.word_forms
+        forms = {word: known.inflected(word) for word in dict.fromkeys(words)}
         self.absent = tuple(
             word
-            for word in dict.fromkeys(words)
-            if all(index.posting(expand(form)[0]) is None for form in (word, *FORMS.get(word, ())))
+            for word, others in forms.items()
+            if all(index.posting(expand(form)[0]) is None for form in (word, *FORMS.get(word, ()), *others))
         )
         """Its telling words that no passage has."""
-        spellings = graph.arrays.name_index.spellings
-        self.near = {word: near[0] for word in self.absent if (near := spellings(word, most=1))}
-        """By absent word: the word of a title or a name that it is nearly spelled like."""
-        self.spelled = re.sub(r"\w+", lambda word: self.near.get(word[0].casefold(), word[0]), text)
-        """The question with those words in their place."""
+        titles = graph.arrays.name_index.spellings
+        spelled = {word: tuple(titles(word, most=1)) or known.spellings(word) for word in self.absent}
+        self.near = {word: others[0] for word, others in spelled.items() if others}
+        """By absent word: the word of a title, or else of a passage, that it is nearly spelled like."""
+        said = {word: (word, *others) for word, others in forms.items() if others} | spelled
+        self.spelled = re.sub(r"\w+", lambda word: " ".join(said.get(word[0].casefold()) or (word[0],)), text)
+        """The question with these words in their place, and with all forms of a word."""
         self.words = [self.near.get(word, word) for word in words]
         """Its telling words, as they are spelled there."""
         self.names = names_of(text)
         self.pairs = frozenset(zip(self.words, self.words[1:], strict=False))
         """The neighbours among the telling words, two by two; stop words between them do not count."""
-        self.terms = snippet_terms(graph, self.words)
+        self.terms = snippet_terms(graph, self.words, {others[0]: others[1:] for others in spelled.values() if others})
         self.numbered = [found for found in _NUMBERED.findall(text) if found[0].casefold() not in STOP]
         """Its words before a number, each with the number: *bed 45*."""
         self.weight = self.terms.weight(self.terms.weights.keys())
