@@ -35,8 +35,8 @@ LEAST_HELD = 0.16
 """Share of the question, by the idf of its telling words, that one passage and its title must have."""
 # How alike, by `difflib`, a word of the passages is to one that was mistyped, and its letters at least.
 _ALIKE, _LEAST_LETTERS = 0.8, 4
-# Share of the question's telling words, by number, that a quotation must hold, with the headings above it.
-_PLAINLY = 2 / 3
+# Share of the question's telling words, by number, that a quotation may lack, the headings above it counted.
+_LACKED = 1 / 4
 _TOKEN = re.compile(r"[\w][\w.'’/:-]*")
 IDENTIFIER = re.compile(r"\w*[a-z][A-Z]\w*|\w+(?:[_.]|::)\w[\w.:]*|[A-Z]{2,}\w*|\w*(?:[a-zA-Z]\d|\d[a-zA-Z])\w*")
 """`MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`"""
@@ -111,6 +111,10 @@ class QuestionTerms:
         measures = (word for word in self.words if _DIGIT.search(word) or word in _MONTHS)
         self.needed = {word: expand(word)[0] for word in measures if index.posting(expand(word)[0]) is not None}
         """Its numbers, identifiers and months, each with the term that it is found by."""
+        asked = _ASKED.search(text)
+        vital = [*self.names, *filter(None, asked.groups() if asked is not None else ())]
+        self.vital = frozenset(self.near.get(word, word) for part in vital for word in Tokenizer.words(part))
+        """The words of its names, and of what it asks about them."""
 
     def missing(self, terms: Set[str]) -> tuple[str, ...]:
         """Return the telling words, each once, of which none of these terms is one."""
@@ -143,9 +147,10 @@ class QuestionTerms:
 
     def pair_share(self, words: Sequence[str]) -> float:
         """Return the share of the pairs that are adjacent among the words of a text, in that order."""
-        return (
-            len(self.pairs.intersection(zip(words, words[1:], strict=False))) / len(self.pairs) if self.pairs else 0.0
-        )
+        if not self.pairs:
+            return 0.0
+        words = [word for word in words if word not in STOP]
+        return len(self.pairs.intersection(zip(words, words[1:], strict=False))) / len(self.pairs)
 
 
 def names_of(question: str) -> list[str]:
@@ -281,12 +286,17 @@ def refusal(statistics: MatchStatistics) -> Refusal | None:
 
 def unquoted(question: QuestionTerms, statistics: MatchStatistics, quotation: Quotation) -> Refusal | None:
     """Return the reason to list passages and quote no sentence, or None if it may be quoted."""
-    # A quotation looks like an answer. There is none if it lacks more than a third of the question's words, or a number
-    # or a month of it, and if rows would have to be compared. A question why takes all that it says for granted.
+    # A quotation looks like an answer. Each telling word but one, or a quarter, has to be in it; without exception
+    # numbers, months, names and what is counted, and something of all that is said of them. A question why takes all
+    # that it says for granted, and two questions take two answers.
     if quotation.rivals:
         return Refusal(kind="unsupported", text=f"no row is quoted: {quotation.rivals}")
     lacks, missing = quotation.lacks, [word for word in quotation.missing if word not in statistics.mistyped]
-    if len(missing) > (0 if _WHY.match(question.text) else (1 - _PLAINLY) * len(set(question.words))):
+    is_strict, words = _WHY.match(question.text) or _TWO.match(question.text), set(question.words)
+    most = 0 if is_strict else max(_LACKED * len(words), len(words) > 2)
+    others = words - question.vital - statistics.mistyped
+    says_nothing = bool(others) and others.issubset(quotation.missing)
+    if len(missing) > most or says_nothing or not question.vital.isdisjoint(missing):
         lacks = tuple(dict.fromkeys((*lacks, *missing)))
     if not lacks:
         return None
@@ -303,6 +313,10 @@ _NUMBER = re.compile(
     r"(?<![\w.])\d[\d.,]*(?![\w(])|\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|"
     r"fifty|hundred|thousand|million|dozen|twice|once)\b",
     re.IGNORECASE,
+)
+# Without May, which is a verb too.
+_MONTHS = frozenset(
+    ["january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december"]
 )
 _WHY = re.compile(r"\s*(?:why|how come)\b", re.IGNORECASE)
 QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]|(?<!\w)'(.{3,200}?)'(?!\w)")
@@ -325,7 +339,30 @@ _IS_DENIED = re.compile(
     rf"{_DENIAL}|\b(?:no(?!\.|\s*\d)|none|nor|without|unless|except|forbid(?:s|den)?|lack(?:s|ed|ing)?)\b",
     re.IGNORECASE,
 )
-_WHO_IS = re.compile(r"\s*who(?:['’]s| is| was| are| were) the\b", re.IGNORECASE)
+# Not *who is Ada Holm*, which has the name.
+_WHO = re.compile(r"\s*[Ww]ho\b(?!(?:['’]s|\s+(?:is|was|are|were))\s+[A-Z])")
+_WHEN = re.compile(
+    r"\s*(?:(?:since |until |by |from )?when\b|(?:at |in |on |since )?(?:what|which) (?:time|day|date|month|year)\b"
+    r"|(?:\w+ ){1,2}(?:day|date|time) of\b)",
+    re.IGNORECASE,
+)
+_DAY = re.compile(
+    rf"\b(?:{'|'.join(_MONTHS)}|(?:mon|tues|wednes|thurs|fri|satur|sun|to|yester)days?|noon|midnight|spring|summer|autumn"
+    r"|winter|Easter|Christmas|after|before|until|when|once)\b",
+    re.IGNORECASE,
+)
+_HOW_TO = re.compile(
+    r"(?:^|[.!?])\s*(?:how (?:do|does|can|could|should|to|would|must|is|are)|what (?:do|can|should) (?:I|we|you))\b",
+    re.IGNORECASE,
+)
+# What a question counts, and the verb of *what does it cost*.
+_ASKED = re.compile(
+    r"\bhow (?:many|much) (?:percent |more |different |of the )*(\w+)|^\s*what (?:do|does|did)\b.*?(\w+)\W*$",
+    re.IGNORECASE,
+)
+_TWO = re.compile(r"\w.*(?:,|\band)\s+(?:in |of |to |on )?(?:who|what|when|where|which|how|why)\b", re.IGNORECASE)
+# The number of an item is no number that a text states.
+_ITEM = re.compile(r"^\s*\d+[.)]\s|(?<=[.!?:;])\s+\d+\.\s*$")
 _NAMED = re.compile(r"\s*(?:[,:–(]|(?:is|was|are|were|has|had)\b|[A-Z])")
 _DIGIT = re.compile(r"\d")
 _COUNTS = re.compile(
@@ -341,17 +378,15 @@ _PLACE = 0.3
 _QUOTATION_BESIDE = 0.3
 # A line that is a heading if it is no more than this and has no number.
 _HEADING = re.compile(r"[^.!?:;]{1,60}")
-# Without May, which is a verb too.
-_MONTHS = frozenset(
-    ["january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december"]
-)
 # Words that ask to compare or add up rows, which a quotation cannot do.
 _MOST = re.compile(
     r"\b(?:most|least|fewest|best|worst|latest|total|sum|average|mean|altogether|[a-z]{3,}(?<!inter)(?<!requ)(?<!for)est)\b"
 )
+# A line that is drawn, as in tables of plain text.
+_RULED = re.compile(r"([-=+*_~#.])\1{7}|^\s*\|")
 _SAID = re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|denotes)\b|[:–—-]")
 _DEFINED = re.compile(
-    r"^\s*+(?:(?:what|who)(?:'s| is| are| was| were| does| do)\b(?!.*\b(?:of|in|for|by|at|from|with)\b)"
+    r"^\s*+(?:(?:what|who)(?:'s| is| are| was| were)\b(?!.*\b(?:of|in|for|by|at|from|with)\b)"
     r"|define\b|explain\b|.*\b(?:meaning|definition)\b|.*\bmeans?\W*$)",
     re.IGNORECASE,
 )
@@ -396,7 +431,8 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
         for candidate in passage.candidates():
             piece, above = candidate.piece, candidate.above
             sentence = passage.text[piece.begin : piece.end]
-            if not (piece.terms or above) or (not passage.is_table and question.is_of_another(sentence)):
+            is_other = _RULED.search(sentence) is not None or question.is_of_another(sentence)
+            if not (piece.terms or above) or (is_other and not passage.is_table):
                 continue
             fits = passage.share(candidate) / question.weight + _PLACE / (1 + place)
             # A definition begins with all that is to be defined, then says what it is.
@@ -407,6 +443,7 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
     if best is None:
         return None
     fits, passage, candidate = best
+    candidate = passage.continued(candidate, is_whole=_HOW_TO.search(text) is not None)
     piece, above = candidate.piece, candidate.above
     context = passage.context_terms(candidate)
     lacks = tuple(word for word, term in question.needed.items() if term not in context)
@@ -447,14 +484,17 @@ class SentenceContext(NamedTuple):
 
 
 def _wanting(question: str, text: str) -> tuple[str, ...]:
-    """Return `a denial` that a question has, and `a number` or `a name` that it asks for, where a text has none."""
+    """Return what a question asks for and a text has not: `a denial`, `a number`, `a date` or `a name`."""
     said = _IDLE_NOT.sub(" ", _TITLE.sub(r"\1", QUOTED.sub(" ", question)))
     if _DENIES.search(said) and not _IS_DENIED.search(text):
         return ("a denial",)
-    numbers = [match[0].casefold() for match in _NUMBER.finditer(text)]
-    if _COUNTS.search(question) and all(number in question.casefold() for number in numbers):
+    numbers = [match[0].casefold() for match in _NUMBER.finditer(_ITEM.sub(" ", text))]
+    has_number = not all(number in question.casefold() for number in numbers)
+    if _COUNTS.search(question) and not has_number:
         return ("a number",)
-    return ("a name",) if _WHO_IS.match(question) and not _names_another(question, text) else ()
+    if _WHEN.match(question) and not has_number and not _DAY.search(text):
+        return ("a date",)
+    return ("a name",) if _WHO.match(question) and not _names_another(question, text) else ()
 
 
 def _names_another(question: str, text: str) -> bool:
@@ -465,7 +505,9 @@ def _names_another(question: str, text: str) -> bool:
         begins = not end or _ENDS.search(text, end, token.start()) is not None
         end = token.start() + len(token[0].rstrip(".:"))
         is_other = own.isdisjoint(Tokenizer.words(word)) and word.casefold() not in STOP
-        if word[:1].isupper() and is_other and (not begins or _NAMED.match(text, token.start() + len(word))):
+        after = _TOKEN.search(text, token.end())
+        is_named = _NAMED.match(text, token.start() + len(word)) or (after is not None and after[0] in own)
+        if word[:1].isupper() and is_other and (not begins or is_named):
             return True
     return False
 
@@ -566,6 +608,18 @@ class Passage:
                 yield sentence
             if told and told[0].is_section:
                 yield from self._joined(told)
+
+    def continued(self, sentence: SentenceContext, *, is_whole: bool) -> SentenceContext:
+        """Return a sentence with the one that its colon leads to; if `is_whole`, with all that follows and fits."""
+        piece = sentence.piece
+        for other in self.sentences if not self.is_table else ():
+            is_led_to = self.text[: piece.end].endswith(":")
+            if other.section != sentence.section or other.is_heading or other.piece.begin < piece.end:
+                continue
+            if not (is_whole or is_led_to) or other.piece.end - piece.begin > LONGEST:
+                break
+            piece = TextPiece(piece.begin, other.piece.end, piece.terms | other.piece.terms)
+        return sentence._replace(piece=piece)
 
     @staticmethod
     def _joined(told: Sequence[SentenceContext]) -> Iterator[SentenceContext]:
