@@ -147,10 +147,9 @@ class QuestionTerms:
 
     def pair_share(self, words: Sequence[str]) -> float:
         """Return the share of the pairs that are adjacent among the words of a text, in that order."""
-        if not self.pairs:
-            return 0.0
-        words = [word for word in words if word not in STOP]
-        return len(self.pairs.intersection(zip(words, words[1:], strict=False))) / len(self.pairs)
+        return (
+            len(self.pairs.intersection(zip(words, words[1:], strict=False))) / len(self.pairs) if self.pairs else 0.0
+        )
 
 
 def names_of(question: str) -> list[str]:
