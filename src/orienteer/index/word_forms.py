@@ -25,7 +25,7 @@ _LEAST_SHARE, _LEAST_WORDS = 0.01, 10  # of the texts with a stop word, and of s
 _MOST_TEXTS = 60_000  # that are read for their words: in some 5 s
 _WORD = re.compile(r"[^\W\d_]{3,40}")
 _MOST, _MOST_SPELLINGS = 20, 5  # forms of a word, and spellings
-_SPELLED = range(5, 41)  # letters of a word that may be mistyped: shorter ones have too many neighbours
+_SPELLED = range(4, 41)  # letters of a word that may be mistyped: shorter ones have too many neighbours
 _LOOKED_AT = 50  # texts in which a spelling is looked for
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

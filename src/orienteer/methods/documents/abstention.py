@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from difflib import get_close_matches
 from itertools import groupby, islice, pairwise, product
 from typing import NamedTuple
 
@@ -33,8 +32,6 @@ READ = 5
 """Passages that are examined, the first of the ranking."""
 LEAST_HELD = 0.16
 """Share of the question, by the idf of its telling words, that one passage and its title must have."""
-# How alike, by `difflib`, a word of the passages is to one that was mistyped, and its letters at least.
-_ALIKE, _LEAST_LETTERS = 0.8, 4
 # Share of the question's telling words, by number, that a quotation may lack, the headings above it counted.
 _LACKED = 1 / 4
 _TOKEN = re.compile(r"[\w][\w.'’/:-]*")
@@ -233,24 +230,18 @@ class MatchStatistics(NamedTuple):
     """Its names and identifiers that occur nowhere in the graph, as the question writes them."""
     near: tuple[str, ...]
     """Words of titles, of names and of the passages that are spelled nearly like an absent one."""
-    mistyped: frozenset[str] = frozenset()
-    """The absent words that have such a one."""
 
 
 def match_statistics(question: QuestionTerms, rows: Sequence[int]) -> MatchStatistics:
     """Return the statistics of the match between a question and the first passages."""
-    graph, terms, absent = question.graph, question.terms, question.absent
+    graph, terms, absent, near = question.graph, question.terms, question.absent, question.near
     texts = [f"{graph.arrays.names[row]}\n{graph.arrays.texts[row]}" for row in rows[:READ]]
-    others = [word for word in absent if word not in question.near and len(word) >= _LEAST_LETTERS]
-    here = sorted({word for text in texts for word in Tokenizer.words(text)}) if others else []
-    spelled = {word: get_close_matches(word, here, 1, _ALIKE) for word in others}
-    near = {**question.near, **{word: alike[0] for word, alike in spelled.items() if alike}}
     rarest = float(np.log1p(len(graph)))  # the weight of a word that no passage has
     total = question.weight + rarest * (len(absent) - len(near))
     best = max((terms.weight(terms.terms_in(text)) for text in texts), default=0)
     unknown = tuple(name for name in question.names if _is_unknown(graph, name, absent, near))
     held = best / total if total else 0.0
-    return MatchStatistics(held, absent, unknown, tuple(dict.fromkeys(near.values())), frozenset(near))
+    return MatchStatistics(held, absent, unknown, tuple(dict.fromkeys(near.values())))
 
 
 def _is_unknown(graph: Graph, name: str, absent: Collection[str], mistyped: Collection[str]) -> bool:
@@ -290,10 +281,10 @@ def unquoted(question: QuestionTerms, statistics: MatchStatistics, quotation: Qu
     # that it says for granted, and two questions take two answers.
     if quotation.rivals:
         return Refusal(kind="unsupported", text=f"no row is quoted: {quotation.rivals}")
-    lacks, missing = quotation.lacks, [word for word in quotation.missing if word not in statistics.mistyped]
+    lacks, missing = quotation.lacks, [word for word in quotation.missing if word not in question.near]
     is_strict, words = _WHY.match(question.text) or _TWO.match(question.text), set(question.words)
     most = 0 if is_strict else max(_LACKED * len(words), len(words) > 2)
-    others = words - question.vital - statistics.mistyped
+    others = words - question.vital - question.near.keys()
     says_nothing = bool(others) and others.issubset(quotation.missing)
     if len(missing) > most or says_nothing or not question.vital.isdisjoint(missing):
         lacks = tuple(dict.fromkeys((*lacks, *missing)))
