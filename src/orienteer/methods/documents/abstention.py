@@ -26,6 +26,7 @@ from orienteer.options import Options
 from orienteer.records import JsonValue, Refusal
 from orienteer.retrieval.graph_text import TextPiece, centred, header_lines, pieces_of, snippet_terms
 from orienteer.text.english import FORMS, STOP, language_words, telling_words
+from orienteer.text.proper_names import CALENDAR
 from orienteer.text.tokenizer import Tokenizer
 
 READ = 5
@@ -105,7 +106,7 @@ class QuestionTerms:
         """Its words before a number, each with the number: *bed 45*."""
         self.weight = self.terms.weight(self.terms.weights.keys())
         """The idf of all its terms together."""
-        measures = (word for word in self.words if _DIGIT.search(word) or word in _MONTHS)
+        measures = (word for word in self.words if _DIGIT.search(word) or word in _DATED)
         self.needed = {word: expand(word)[0] for word in measures if index.posting(expand(word)[0]) is not None}
         """Its numbers, identifiers and months, each with the term that it is found by."""
         asked = _ASKED.search(text)
@@ -304,10 +305,7 @@ _NUMBER = re.compile(
     r"fifty|hundred|thousand|million|dozen|twice|once)\b",
     re.IGNORECASE,
 )
-# Without May, which is a verb too.
-_MONTHS = frozenset(
-    ["january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december"]
-)
+_DATED = CALENDAR - {"may"}  # which is a verb too
 _WHY = re.compile(r"\s*(?:why|how come)\b", re.IGNORECASE)
 QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]|(?<!\w)'(.{3,200}?)'(?!\w)")
 """A quoted phrase of a question; an apostrophe does not quote."""
@@ -337,8 +335,7 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(
-    rf"\b(?:{'|'.join(_MONTHS)}|(?:mon|tues|wednes|thurs|fri|satur|sun|to|yester)days?|noon|midnight|spring|summer|autumn"
-    r"|winter|Easter|Christmas|after|before|until|when|once)\b",
+    rf"\b(?:{'|'.join(sorted(CALENDAR))}|noon|midnight|spring|summer|autumn|winter|after|before|until|once)\b",
     re.IGNORECASE,
 )
 _HOW_TO = re.compile(
