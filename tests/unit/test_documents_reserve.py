@@ -258,8 +258,8 @@ def test_a_name_within_a_longer_word_is_no_unknown_one(tmp_path):
 
 
 _YARD = {
-    "keys.md": "# Door\n\nThe yard door has a lock with a keypad. You open it as follows:\n\nHold the card to the grey plate.\n",
-    "hoist.md": "# Hoist\n\nChanging the rope of the hoist takes two steps. First the drum is locked. Then the pin is drawn.\n",
+    "keys.md": "# Door\n\nThe yard door has a keypad. You open it as follows:\n\nHold the card to the grey plate.\n",
+    "hoist.md": "# Hoist\n\nChanging the rope of the hoist takes two steps. Lock the drum. Then draw the pin.\n",
     "cranes.md": "# Cranes\n\nCranes of the Tern class lift boats. The yard keeps its cranes under a roof. 3.\n",
     "slip.md": "# Slip\n\nThe slip was rebuilt by the Dunmore works. It was opened again in May 2019.\n",
     "oil.txt": "Oil for the hoist\n\n| Oil | Hoist | Litres |\n+--------------------------+\n",
@@ -276,7 +276,7 @@ def yard(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     ("question", "said"),
     [
         ("How do I open the yard door?", "Hold the card to the grey plate."),
-        ("How do I change the rope of the hoist?", "Then the pin is drawn."),
+        ("How do I change the rope of the hoist?", "Then draw the pin."),
         ("When was the slip opened again?", "May 2019"),
         ("Who rebuilt the slip?", "Dunmore"),
     ],
