@@ -20,6 +20,8 @@ the cells must stand in that order in one line. `top 1` asks for any gold, `top 
 with the same `part`, and of all where `any` is true, one suffices. `file 5` asks for the files alone. `--check`
 verifies that every span stands in its file as the product reads it.
 
+`--misspelt` changes a letter of each question's rarest word, of five letters or more, before it is asked.
+
 Each method is asked of a graph without vectors and of one with the local embedder, `minilm`. Peers over the same
 passages: SQLite's FTS5 with `porter`, bm25s with English stop words, and tantivy with its English stemmer, where they
 are installed; and ripgrep, which ranks files by how many words of the question they hold.
@@ -47,7 +49,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
@@ -173,6 +175,21 @@ class Scores:
     rows: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
+def misspelt(asked: Asked, counts: Counter[str]) -> str:
+    """Return a question with another letter in its rarest word; `counts` has the passages with each word."""
+    random_of = random.Random(asked.id)  # the same each time
+    words = [word for word in _WORD.findall(asked.question) if len(word) > 4 and word.isalpha()]
+    known = [word for word in words if counts[word.casefold()]]
+    if not known:
+        return asked.question
+    rarest = min(known, key=lambda word: counts[word.casefold()])
+    while True:
+        at, letter = random_of.randrange(len(rarest)), random_of.choice("abcdefghijklmnopqrstuvwxyz")
+        other = f"{rarest[:at]}{letter}{rarest[at + 1 :]}"
+        if not counts[other.casefold()]:
+            return asked.question.replace(rarest, other)
+
+
 def read_asked(split: str) -> list[Asked]:
     """Read the questions of a split, or of both."""
     found = []
@@ -216,6 +233,7 @@ class Bench:
         self.data: Path | None = options.data
         self.is_fresh: bool = options.fresh
         self.methods: list[str] = options.methods.split(",") if options.methods else [*METHODS, *PEERS]
+        self.misspells: bool = options.misspelt
         self.variants: list[str] = options.variants.split(",")
         self.asked = [one for one in read_asked(options.split) if one.folder in (options.folder or FOLDERS)]
         self.passages: dict[str, int] = {}
@@ -475,10 +493,15 @@ def ask_all(bench: Bench) -> dict[str, Scores]:
             print(f"{name} is left out: {error}")
             continue
         for variant in bench.variants:
+            said = {one.id: one.question for one in some}
+            if bench.misspells:
+                texts = (passage.text for passage in passages_of(bench.graph(name, variant)))
+                counts = Counter(word for text in texts for word in set(words_of(text).split()))
+                said = {one.id: misspelt(one, counts) for one in some}
             for label, method in opened(bench, name, variant):
                 method("once to warm up")
                 rows = scores.setdefault(label, Scores(label)).rows
-                rows.update({one.id: measured(one, method(one.question)) for one in some})
+                rows.update({one.id: measured(one, method(said[one.id])) for one in some})
     return scores
 
 
@@ -714,6 +737,7 @@ def main() -> None:
     parser.add_argument(
         "--fresh", action="store_true", help="make folders and graphs anew; vectors come from the cache"
     )
+    parser.add_argument("--misspelt", action="store_true", help="change a letter of each question's rarest word")
     parser.add_argument("--check", action="store_true", help="verify the spans, and ask nothing")
     parser.add_argument("--replies", type=Path, help="replies of a model by prompt; asks 42 questions of one half")
     parser.add_argument("--show", choices=VERDICTS, action="append", default=[], help="print these answers")

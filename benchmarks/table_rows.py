@@ -84,7 +84,9 @@ def main() -> None:
     parser.add_argument("--show", action="append", choices=VERDICTS, default=[], help="print these answers")
     parser.add_argument("--cache", type=Path, default=Path("/tmp/orienteer-folders"), help="where all of it is kept")
     options = parser.parse_args()
-    bench = Bench(argparse.Namespace(**vars(options), split="public", methods="", variants="plain", fresh=False))
+    bench = Bench(
+        argparse.Namespace(**vars(options), split="public", methods="", variants="plain", fresh=False, misspelt=False)
+    )
     questions = [json.loads(line) for line in (HERE / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
     counts: Counter[tuple[str, str, str]] = Counter()
     for name in options.folder or FOLDERS:

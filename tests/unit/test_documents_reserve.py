@@ -255,3 +255,50 @@ def test_a_name_within_a_longer_word_is_no_unknown_one(tmp_path):
     graph = Graph.from_records(nodes, [], path=tmp_path / "notes")
     assert match_statistics(QuestionTerms(graph, "When is int8.c compiled?"), range(len(texts))).unknown == ()
     assert match_statistics(QuestionTerms(graph, "When is kzm7.c compiled?"), range(len(texts))).unknown == ("kzm7.c",)
+
+
+_YARD = {
+    "keys.md": "# Door\n\nThe yard door has a keypad. You open it as follows:\n\nHold the card to the grey plate.\n",
+    "hoist.md": "# Hoist\n\nChanging the rope of the hoist takes two steps. Lock the drum. Then draw the pin.\n",
+    "cranes.md": "# Cranes\n\nCranes of the Tern class lift boats. The yard keeps its cranes under a roof. 3.\n",
+    "slip.md": "# Slip\n\nThe slip was rebuilt by the Dunmore works. It was opened again in May 2019.\n",
+    "oil.txt": "Oil for the hoist\n\n| Oil | Hoist | Litres |\n+--------------------------+\n",
+}
+
+
+@pytest.fixture(scope="module")
+def yard(tmp_path_factory: pytest.TempPathFactory) -> Graph:
+    return _built(tmp_path_factory.mktemp("yard"), _YARD)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How do I open the yard door?", "Hold the card to the grey plate."),
+        ("How do I change the rope of the hoist?", "Then draw the pin."),
+        ("When was the slip opened again?", "May 2019"),
+        ("Who rebuilt the slip?", "Dunmore"),
+    ],
+)
+def test_a_quotation_goes_on_to_what_its_colon_or_a_how_to_leads_to(yard: Graph, question: str, said: str) -> None:
+    assert said in (_ask(yard, question).answer or "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("question", "lacks"),
+    [
+        ("How many hooks have the cranes that the yard keeps?", "hooks"),
+        ("How many cranes does the yard keep under its roof?", "a number"),  # an item's number is none
+        ("When was the slip rebuilt?", "a date"),
+        ("What do cranes of the Tern class cost?", "cost"),
+        ("Which roof do the cranes of the Fulmar yard have?", "fulmar"),
+        ("Where is the yard door, and where is its spare card?", "spare"),
+        ("Hoist oil litres", ""),
+    ],
+)
+def test_a_quotation_has_what_is_counted_named_and_asked(yard: Graph, question: str, lacks: str) -> None:
+    result = _ask(yard, question)
+    assert result.answer is None or not result.answer.lstrip("| ").startswith("Oil |")
+    assert not lacks or (result.refusal is not None and lacks in result.refusal.text.casefold())

@@ -29,6 +29,7 @@ from orienteer.index.arrays import Folder, Rows
 from orienteer.index.bm25 import Mask, TextIndex
 from orienteer.index.names import NameIndex
 from orienteer.index.searchers import LexicalSearcher, Mode
+from orienteer.index.word_forms import WordForms
 from orienteer.patience import check_patience, within
 from orienteer.remembered import cached_method
 from orienteer.text.english import STOP
@@ -85,6 +86,8 @@ class GraphArrays:
         """The postings of names, aliases and texts."""
         self.name_index = NameIndex(files, self.tokenizer)
         """The nodes by name."""
+        self.word_forms = WordForms(self.tokenizer, self.text_index, self.texts)
+        """The other ways in which the texts write a word."""
         self.properties = Properties(files, manifest.properties, manifest.nodes)
         """The properties of nodes by column."""
         self._once: dict[Hashable, Any] = {}  # Any: each key has its own type

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.index.arrays import Array, Folder, Rows, check_ends
-from orienteer.index.words import word_hash
+from orienteer.index.words import hashes_of, word_hash
 
 Mask = NDArray[np.bool_]
 """One entry for each node of the graph."""
@@ -116,6 +116,14 @@ class TextIndex:
         idf = self.idf(int(count))
         posting = self._known[term] = Posting(term, idf, begin, end, block, idf * float(self._best[place]))
         return posting
+
+    def counts(self, terms: Sequence[str]) -> NDArray[np.int64]:
+        """Return how many nodes have each of many terms: (terms,), 0 for none."""
+        if not terms or not len(self._terms):
+            return np.zeros(len(terms), np.int64)
+        wanted = hashes_of(terms)
+        places = self._terms.searchsorted(wanted).clip(max=len(self._terms) - 1)
+        return np.where(self._terms[places] == wanted, self._begins[places + 1] - self._begins[places], 0)
 
     def idf(self, count: int) -> float:
         """Return the inverse document frequency of a term that `count` nodes have."""

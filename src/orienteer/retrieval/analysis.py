@@ -28,6 +28,7 @@ from orienteer.llm.schema import JsonSchema, object_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Trajectory
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query
+from orienteer.text.english import STOP as ENGLISH
 
 Analysis = Literal["names", "model"]
 
@@ -39,18 +40,7 @@ _WORD = re.compile(r"\w+")
 # A word, or a number with its points and commas.
 _SAID = re.compile(r"\w+(?:[.,:/]\d+)*")
 _MARK = re.compile(r"[^\w\s](?!\d)|(?<!\d)[^\w\s]")
-STOP = frozenset(
-    " ".join(
-        (
-            "a about after all also am among an and any are as at be been before being between both but by can could",
-            "did do does during each either every find for from give had has have he her here him his how i if in into",
-            "is it its list made many may me more most much my name named no nor not of off on one only or other our",
-            "over same she should show so some such tell than that the their them then there these they this those",
-            "through to too under until up use used was we were what when where whether which while who whom whose why",
-            "will with within without would you your s t",
-        )
-    ).split()
-)
+STOP = ENGLISH | frozenset(("find", "list", "made", "name", "named", "tell"))
 """Words that say nothing about the topic of a question."""
 # Words of types that a question asks for by its first word.
 _ASKED: Mapping[str, frozenset[str]] = {

@@ -243,13 +243,19 @@ def place_in(graph: Graph, row: int, begin: int) -> Source:
     return _source(properties, line=line, row=line - header if header else None)
 
 
-def snippet_terms(graph: Graph, words: Sequence[str]) -> SnippetTerms:
-    """Return the terms of a query's telling words with their idf: an excerpt is chosen and marked by them."""
-    index, tokenizer = graph.arrays.text_index, graph.arrays.tokenizer
+def snippet_terms(
+    graph: Graph, words: Sequence[str], spellings: Mapping[str, Sequence[str]] | None = None
+) -> SnippetTerms:
+    """Return the terms of a query's telling words with their idf: an excerpt is chosen and marked by them.
+
+    The forms of a word count as the word, and so do its other `spellings`.
+    """
+    index, tokenizer, known = graph.arrays.text_index, graph.arrays.tokenizer, graph.arrays.word_forms
     weights: dict[str, float] = {}
-    forms: dict[str, str] = {}  # by another form of a verb, the term that stands for all of them
+    forms: dict[str, str] = {}  # by another form of a word, the term that stands for all of them
     for word in dict.fromkeys(words):
-        others = [form for form in FORMS.get(word, ()) if form != word]
+        others = [*FORMS.get(word, ()), *known.inflected(word), *(spellings or {}).get(word, ())]
+        others = [form for form in others if form != word]
         postings = [index.posting(term) for term in tokenizer.expand(word)]
         own = [posting for posting in postings if posting]
         if others and (forms_there := own or [*filter(None, map(index.posting, map(tokenizer.stem, others)))]):

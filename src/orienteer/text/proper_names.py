@@ -35,13 +35,14 @@ OPENING = frozenset(
     ]
 )
 """Words that begin sentences and no names, for corpora with too few examples."""
-_CALENDAR = frozenset(
+CALENDAR = frozenset(
     [
         *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october"),
         *("november", "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
         *("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"),
     ]
 )
+"""Months and days of the week."""
 
 
 def key_of(text: str) -> str:
@@ -74,4 +75,4 @@ def most_chunks(chunks: int, share: float) -> int:
 
 def says_nothing(word: str) -> bool:
     """Return whether a folded word is a number, a month or a day."""
-    return word.isdigit() or word in _CALENDAR
+    return word.isdigit() or word in CALENDAR

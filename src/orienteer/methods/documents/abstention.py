@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from difflib import get_close_matches
 from itertools import groupby, islice, pairwise, product
 from typing import NamedTuple
 
@@ -27,16 +26,15 @@ from orienteer.options import Options
 from orienteer.records import JsonValue, Refusal
 from orienteer.retrieval.graph_text import TextPiece, centred, header_lines, pieces_of, snippet_terms
 from orienteer.text.english import FORMS, STOP, language_words, telling_words
+from orienteer.text.proper_names import CALENDAR
 from orienteer.text.tokenizer import Tokenizer
 
 READ = 5
 """Passages that are examined, the first of the ranking."""
 LEAST_HELD = 0.16
 """Share of the question, by the idf of its telling words, that one passage and its title must have."""
-# How alike, by `difflib`, a word of the passages is to one that was mistyped, and its letters at least.
-_ALIKE, _LEAST_LETTERS = 0.8, 4
-# Share of the question's telling words, by number, that a quotation must hold, with the headings above it.
-_PLAINLY = 2 / 3
+# Share of the question's telling words, by number, that a quotation may lack, the headings above it counted.
+_LACKED = 1 / 4
 _TOKEN = re.compile(r"[\w][\w.'’/:-]*")
 IDENTIFIER = re.compile(r"\w*[a-z][A-Z]\w*|\w+(?:[_.]|::)\w[\w.:]*|[A-Z]{2,}\w*|\w*(?:[a-zA-Z]\d|\d[a-zA-Z])\w*")
 """`MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`"""
@@ -83,30 +81,38 @@ class QuestionTerms:
         self.graph, self.text = graph, text
         words = telling_words(text)
         # A word is absent if no text has any form of it; of a word like `10ms` its parts are not enough.
+        known = graph.arrays.word_forms
+        forms = {word: known.inflected(word) for word in dict.fromkeys(words)}
         self.absent = tuple(
             word
-            for word in dict.fromkeys(words)
-            if all(index.posting(expand(form)[0]) is None for form in (word, *FORMS.get(word, ())))
+            for word, others in forms.items()
+            if all(index.posting(expand(form)[0]) is None for form in (word, *FORMS.get(word, ()), *others))
         )
         """Its telling words that no passage has."""
-        spellings = graph.arrays.name_index.spellings
-        self.near = {word: near[0] for word in self.absent if (near := spellings(word, most=1))}
-        """By absent word: the word of a title or a name that it is nearly spelled like."""
-        self.spelled = re.sub(r"\w+", lambda word: self.near.get(word[0].casefold(), word[0]), text)
-        """The question with those words in their place."""
+        titles = graph.arrays.name_index.spellings
+        spelled = {word: tuple(titles(word, most=1)) or known.spellings(word) for word in self.absent}
+        self.near = {word: others[0] for word, others in spelled.items() if others}
+        """By absent word: the word of a title, or else of a passage, that it is nearly spelled like."""
+        said = {word: (word, *others) for word, others in forms.items() if others} | spelled
+        self.spelled = re.sub(r"\w+", lambda word: " ".join(said.get(word[0].casefold()) or (word[0],)), text)
+        """The question with these words in their place, and with all forms of a word."""
         self.words = [self.near.get(word, word) for word in words]
         """Its telling words, as they are spelled there."""
         self.names = names_of(text)
         self.pairs = frozenset(zip(self.words, self.words[1:], strict=False))
         """The neighbours among the telling words, two by two; stop words between them do not count."""
-        self.terms = snippet_terms(graph, self.words)
+        self.terms = snippet_terms(graph, self.words, {others[0]: others[1:] for others in spelled.values() if others})
         self.numbered = [found for found in _NUMBERED.findall(text) if found[0].casefold() not in STOP]
         """Its words before a number, each with the number: *bed 45*."""
         self.weight = self.terms.weight(self.terms.weights.keys())
         """The idf of all its terms together."""
-        measures = (word for word in self.words if _DIGIT.search(word) or word in _MONTHS)
+        measures = (word for word in self.words if _DIGIT.search(word) or word in _DATED)
         self.needed = {word: expand(word)[0] for word in measures if index.posting(expand(word)[0]) is not None}
         """Its numbers, identifiers and months, each with the term that it is found by."""
+        asked = _ASKED.search(text)
+        vital = [*self.names, *filter(None, asked.groups() if asked is not None else ())]
+        self.vital = frozenset(self.near.get(word, word) for part in vital for word in Tokenizer.words(part))
+        """The words of its names, and of what it asks about them."""
 
     def missing(self, terms: Set[str]) -> tuple[str, ...]:
         """Return the telling words, each once, of which none of these terms is one."""
@@ -225,24 +231,18 @@ class MatchStatistics(NamedTuple):
     """Its names and identifiers that occur nowhere in the graph, as the question writes them."""
     near: tuple[str, ...]
     """Words of titles, of names and of the passages that are spelled nearly like an absent one."""
-    mistyped: frozenset[str] = frozenset()
-    """The absent words that have such a one."""
 
 
 def match_statistics(question: QuestionTerms, rows: Sequence[int]) -> MatchStatistics:
     """Return the statistics of the match between a question and the first passages."""
-    graph, terms, absent = question.graph, question.terms, question.absent
+    graph, terms, absent, near = question.graph, question.terms, question.absent, question.near
     texts = [f"{graph.arrays.names[row]}\n{graph.arrays.texts[row]}" for row in rows[:READ]]
-    others = [word for word in absent if word not in question.near and len(word) >= _LEAST_LETTERS]
-    here = sorted({word for text in texts for word in Tokenizer.words(text)}) if others else []
-    spelled = {word: get_close_matches(word, here, 1, _ALIKE) for word in others}
-    near = {**question.near, **{word: alike[0] for word, alike in spelled.items() if alike}}
     rarest = float(np.log1p(len(graph)))  # the weight of a word that no passage has
     total = question.weight + rarest * (len(absent) - len(near))
     best = max((terms.weight(terms.terms_in(text)) for text in texts), default=0)
     unknown = tuple(name for name in question.names if _is_unknown(graph, name, absent, near))
     held = best / total if total else 0.0
-    return MatchStatistics(held, absent, unknown, tuple(dict.fromkeys(near.values())), frozenset(near))
+    return MatchStatistics(held, absent, unknown, tuple(dict.fromkeys(near.values())))
 
 
 def _is_unknown(graph: Graph, name: str, absent: Collection[str], mistyped: Collection[str]) -> bool:
@@ -277,12 +277,17 @@ def refusal(statistics: MatchStatistics) -> Refusal | None:
 
 def unquoted(question: QuestionTerms, statistics: MatchStatistics, quotation: Quotation) -> Refusal | None:
     """Return the reason to list passages and quote no sentence, or None if it may be quoted."""
-    # A quotation looks like an answer. There is none if it lacks more than a third of the question's words, or a number
-    # or a month of it, and if rows would have to be compared. A question why takes all that it says for granted.
+    # A quotation looks like an answer. Each telling word but one, or a quarter, has to be in it; without exception
+    # numbers, months, names and what is counted, and something of all that is said of them. A question why takes all
+    # that it says for granted, and two questions take two answers.
     if quotation.rivals:
         return Refusal(kind="unsupported", text=f"no row is quoted: {quotation.rivals}")
-    lacks, missing = quotation.lacks, [word for word in quotation.missing if word not in statistics.mistyped]
-    if len(missing) > (0 if _WHY.match(question.text) else (1 - _PLAINLY) * len(set(question.words))):
+    lacks, missing = quotation.lacks, [word for word in quotation.missing if word not in question.near]
+    is_strict, words = _WHY.match(question.text) or _TWO.match(question.text), set(question.words)
+    most = 0 if is_strict else max(_LACKED * len(words), len(words) > 2)
+    others = words - question.vital - question.near.keys()
+    says_nothing = bool(others) and others.issubset(quotation.missing)
+    if len(missing) > most or says_nothing or not question.vital.isdisjoint(missing):
         lacks = tuple(dict.fromkeys((*lacks, *missing)))
     if not lacks:
         return None
@@ -300,6 +305,7 @@ _NUMBER = re.compile(
     r"fifty|hundred|thousand|million|dozen|twice|once)\b",
     re.IGNORECASE,
 )
+_DATED = CALENDAR - {"may"}  # which is a verb too
 _WHY = re.compile(r"\s*(?:why|how come)\b", re.IGNORECASE)
 QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]|(?<!\w)'(.{3,200}?)'(?!\w)")
 """A quoted phrase of a question; an apostrophe does not quote."""
@@ -321,7 +327,29 @@ _IS_DENIED = re.compile(
     rf"{_DENIAL}|\b(?:no(?!\.|\s*\d)|none|nor|without|unless|except|forbid(?:s|den)?|lack(?:s|ed|ing)?)\b",
     re.IGNORECASE,
 )
-_WHO_IS = re.compile(r"\s*who(?:['’]s| is| was| are| were) the\b", re.IGNORECASE)
+# Not *who is Ada Holm*, which has the name.
+_WHO = re.compile(r"\s*[Ww]ho\b(?!(?:['’]s|\s+(?:is|was|are|were))\s+[A-Z])")
+_WHEN = re.compile(
+    r"\s*(?:(?:since |until |by |from )?when\b|(?:at |in |on |since )?(?:what|which) (?:time|day|date|month|year)\b"
+    r"|(?:\w+ ){1,2}(?:day|date|time) of\b)",
+    re.IGNORECASE,
+)
+_DAY = re.compile(
+    rf"\b(?:{'|'.join(sorted(CALENDAR))}|noon|midnight|spring|summer|autumn|winter|after|before|until|once)\b",
+    re.IGNORECASE,
+)
+_HOW_TO = re.compile(
+    r"(?:^|[.!?])\s*(?:how (?:do|does|can|could|should|to|would|must|is|are)|what (?:do|can|should) (?:I|we|you))\b",
+    re.IGNORECASE,
+)
+# What a question counts, and the verb of *what does it cost*.
+_ASKED = re.compile(
+    r"\bhow (?:many|much) (?:percent |more |different |of the )*(\w+)|^\s*what (?:do|does|did)\b.*?(\w+)\W*$",
+    re.IGNORECASE,
+)
+_TWO = re.compile(r"\w.*(?:,|\band)\s+(?:in |of |to |on )?(?:who|what|when|where|which|how|why)\b", re.IGNORECASE)
+# The number of an item is no number that a text states.
+_ITEM = re.compile(r"^\s*\d+[.)]\s|(?<=[.!?:;])\s+\d+\.\s*$")
 _NAMED = re.compile(r"\s*(?:[,:–(]|(?:is|was|are|were|has|had)\b|[A-Z])")
 _DIGIT = re.compile(r"\d")
 _COUNTS = re.compile(
@@ -337,17 +365,15 @@ _PLACE = 0.3
 _QUOTATION_BESIDE = 0.3
 # A line that is a heading if it is no more than this and has no number.
 _HEADING = re.compile(r"[^.!?:;]{1,60}")
-# Without May, which is a verb too.
-_MONTHS = frozenset(
-    ["january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december"]
-)
 # Words that ask to compare or add up rows, which a quotation cannot do.
 _MOST = re.compile(
     r"\b(?:most|least|fewest|best|worst|latest|total|sum|average|mean|altogether|[a-z]{3,}(?<!inter)(?<!requ)(?<!for)est)\b"
 )
+# A line that is drawn, as in tables of plain text.
+_RULED = re.compile(r"([-=+*_~#.])\1{7}|^\s*\|")
 _SAID = re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|denotes)\b|[:–—-]")
 _DEFINED = re.compile(
-    r"^\s*+(?:(?:what|who)(?:'s| is| are| was| were| does| do)\b(?!.*\b(?:of|in|for|by|at|from|with)\b)"
+    r"^\s*+(?:(?:what|who)(?:'s| is| are| was| were)\b(?!.*\b(?:of|in|for|by|at|from|with)\b)"
     r"|define\b|explain\b|.*\b(?:meaning|definition)\b|.*\bmeans?\W*$)",
     re.IGNORECASE,
 )
@@ -392,7 +418,8 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
         for candidate in passage.candidates():
             piece, above = candidate.piece, candidate.above
             sentence = passage.text[piece.begin : piece.end]
-            if not (piece.terms or above) or (not passage.is_table and question.is_of_another(sentence)):
+            is_other = _RULED.search(sentence) is not None or question.is_of_another(sentence)
+            if not (piece.terms or above) or (is_other and not passage.is_table):
                 continue
             fits = passage.share(candidate) / question.weight + _PLACE / (1 + place)
             # A definition begins with all that is to be defined, then says what it is.
@@ -403,6 +430,7 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
     if best is None:
         return None
     fits, passage, candidate = best
+    candidate = passage.continued(candidate, is_whole=_HOW_TO.search(text) is not None)
     piece, above = candidate.piece, candidate.above
     context = passage.context_terms(candidate)
     lacks = tuple(word for word, term in question.needed.items() if term not in context)
@@ -443,14 +471,17 @@ class SentenceContext(NamedTuple):
 
 
 def _wanting(question: str, text: str) -> tuple[str, ...]:
-    """Return `a denial` that a question has, and `a number` or `a name` that it asks for, where a text has none."""
+    """Return what a question asks for and a text has not: `a denial`, `a number`, `a date` or `a name`."""
     said = _IDLE_NOT.sub(" ", _TITLE.sub(r"\1", QUOTED.sub(" ", question)))
     if _DENIES.search(said) and not _IS_DENIED.search(text):
         return ("a denial",)
-    numbers = [match[0].casefold() for match in _NUMBER.finditer(text)]
-    if _COUNTS.search(question) and all(number in question.casefold() for number in numbers):
+    numbers = [match[0].casefold() for match in _NUMBER.finditer(_ITEM.sub(" ", text))]
+    has_number = not all(number in question.casefold() for number in numbers)
+    if _COUNTS.search(question) and not has_number:
         return ("a number",)
-    return ("a name",) if _WHO_IS.match(question) and not _names_another(question, text) else ()
+    if _WHEN.match(question) and not has_number and not _DAY.search(text):
+        return ("a date",)
+    return ("a name",) if _WHO.match(question) and not _names_another(question, text) else ()
 
 
 def _names_another(question: str, text: str) -> bool:
@@ -461,7 +492,9 @@ def _names_another(question: str, text: str) -> bool:
         begins = not end or _ENDS.search(text, end, token.start()) is not None
         end = token.start() + len(token[0].rstrip(".:"))
         is_other = own.isdisjoint(Tokenizer.words(word)) and word.casefold() not in STOP
-        if word[:1].isupper() and is_other and (not begins or _NAMED.match(text, token.start() + len(word))):
+        after = _TOKEN.search(text, token.end())
+        is_named = _NAMED.match(text, token.start() + len(word)) or (after is not None and after[0] in own)
+        if word[:1].isupper() and is_other and (not begins or is_named):
             return True
     return False
 
@@ -562,6 +595,18 @@ class Passage:
                 yield sentence
             if told and told[0].is_section:
                 yield from self._joined(told)
+
+    def continued(self, sentence: SentenceContext, *, is_whole: bool) -> SentenceContext:
+        """Return a sentence with the one that its colon leads to; if `is_whole`, with all that follows and fits."""
+        piece = sentence.piece
+        for other in self.sentences if not self.is_table else ():
+            is_led_to = self.text[: piece.end].endswith(":")
+            if other.section != sentence.section or other.is_heading or other.piece.begin < piece.end:
+                continue
+            if not (is_whole or is_led_to) or other.piece.end - piece.begin > LONGEST:
+                break
+            piece = TextPiece(piece.begin, other.piece.end, piece.terms | other.piece.terms)
+        return sentence._replace(piece=piece)
 
     @staticmethod
     def _joined(told: Sequence[SentenceContext]) -> Iterator[SentenceContext]:

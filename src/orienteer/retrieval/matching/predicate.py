@@ -33,6 +33,7 @@ from orienteer.graph.reserved import (
 from orienteer.graph.store import Graph
 from orienteer.retrieval.expansion.relations import HELD
 from orienteer.retrieval.mentions import SHARED, is_akin, type_phrases
+from orienteer.text.english import STOP
 from orienteer.text.tokenizer import Tokenizer
 
 FITTING = 0.45
@@ -48,11 +49,6 @@ Entities may be joined by relations that are called so; there these are edge typ
 """
 _AKIN = 0.7  # two stems that begin alike: `director` and `directed`
 _TURNING = ("by", "of")
-_FUNCTION = frozenset(
-    ("a", "an", "and", "are", "as", "at", "be", "been", "being", "by", "did", "do", "does", "for", "from", "had", "has")
-    + ("have", "he", "her", "his", "in", "is", "it", "its", "of", "on", "or", "she", "that", "the", "their", "they")
-    + ("this", "to", "was", "were", "which", "who", "whom", "whose", "will", "with")
-)
 
 
 def stating_types(graph: Graph) -> frozenset[str]:
@@ -129,7 +125,7 @@ class Predicates:
 
     def _stems(self, words: Sequence[str], ends: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the stems that say something: of the types that an edge joins only where there are no others."""
-        content = [word for word in words if word not in _FUNCTION] or list(words)
+        content = [word for word in words if word not in STOP] or list(words)
         stems = dict.fromkeys(map(self._tokenizer.stem, content))
         return tuple(stem for stem in stems if stem not in ends) or tuple(stems)
 
