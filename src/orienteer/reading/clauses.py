@@ -197,7 +197,11 @@ SUBJECTS = rules(
     Rule("what X treats", "0 objects does"),
     Rule("groups that X is a member of", "0 objects being 'a noun' edges_named 'of alone' noun_led_to"),
     Rule("what telescopes does X have", "objects uncounted held things_of"),
-    Rule("paradigms that X and Y share", "objects=sharers things_of"),
+    Rule(
+        "paradigms that X and Y share",
+        "objects=sharers things_of",
+        lambda nodes, things_of: things_of if nodes.types else None,
+    ),
     Rule("for which diseases is X a symptom", "named=one 'a kind' kind subject_is"),
     Rule("which ships is X the owner of", "name 'a noun' verb owned_as"),
     Rule("ships that nobody designed", "'nobody' -<auxiliaries> verb done_by_none"),

@@ -471,9 +471,8 @@ def _kin(context: Context, place: int, owner: Parse[NodeSet]) -> Phrases:
     """Yield those who are so many steps from named nodes, and not these themselves."""
     steps, sex, shared = ENGLISH.kin[context.at(place)]
     if steps == ("link",):
-        linked = Joined(context.relations.any_kinds, owner.value)
-        if owner.value.named:
-            yield Parse(owner.last, NodeSet(conditions=(linked,)), owner.cost + _COST)
+        for relation in context.relations.linked(NodeSet(), owner.value) if owner.value.named else ():
+            yield Parse(owner.last, relation.joined, owner.cost + _COST)
         return
     parents = _of_noun(context, "parents", owner.value)
     up = _shared(context, place, shared, owner.value) if shared else next(parents, None)

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.adjacency import circles_between, shortest_paths
+from orienteer.graph.adjacency import Way, circles_between, shortest_paths
 from orienteer.graph.properties import COMPARE, number_of
 from orienteer.graph.store import LONGEST_PATH, Graph
 from orienteer.index.arrays import Rows
@@ -200,11 +200,16 @@ class ExactQuery:
 
 
 def linking_kinds(graph: Graph) -> tuple[int, ...]:
-    """Return the kinds of all edges, from either end, but of those to values that a property of their name has too."""
-    names, edges = graph.arrays.properties.names, graph.arrays.types.edges
-    values = {one.type for one in graph.schema.edges if one.type == one.target and one.type in names}
-    values -= {one.type for one in graph.schema.edges if one.type != one.target}
+    """Return the kinds of all edges, from either end, but of those to mere values."""
+    edges, values = graph.arrays.types.edges, value_types(graph)
     return tuple(kind for kind in range(2 * len(edges)) if edges[kind >> 1] not in values)
+
+
+def value_types(graph: Graph) -> set[str]:
+    """Return the types of mere values, with the edges of one name to them: a property is called so, too."""
+    names = graph.arrays.properties.names
+    values = {one.type for one in graph.schema.edges if one.type == one.target and one.type in names}
+    return values - {one.type for one in graph.schema.edges if one.type != one.target}
 
 
 def is_of_texts(graph: Graph, name: str) -> bool:
@@ -480,13 +485,26 @@ class Executor:
     def _path(self, query: ExactQuery) -> QueryOutcome:
         """Return the nodes of a shortest path between two sets, in its order; none if all are too long."""
         assert query.other is not None
-        ends = (self._sets.rows(self._set(nodes)).tolist()[:MOST_ENDS] for nodes in (query.nodes, query.other))
         found = (
             path
-            for start, end in product(*ends)
-            for path in shortest_paths(self._sets.store.adjacency, start, end, most_edges=LONGEST_PATH, k=1)
+            for start, end in self._ends(query.nodes, query.other)
+            for path in shortest_paths(
+                self._sets.store.adjacency, start, end, most_edges=LONGEST_PATH, k=1, step=self._step(start, end)
+            )
         )
         return _outcome(np.array(min(found, key=len, default=()), np.int64))
+
+    def _ends(self, near: NodeSet, far: NodeSet) -> Iterator[tuple[int, int]]:
+        """Return the ends of paths between two sets."""
+        return product(*(self._sets.rows(self._set(nodes)).tolist()[:MOST_ENDS] for nodes in (near, far)))
+
+    def _step(self, *ends: int) -> Way:
+        """Return how paths between ends go on: over what joins things, and over mere values where an end is one."""
+        adjacency, kinds = self._sets.store.adjacency, linking_kinds(self._graph)
+        if any(self._graph.arrays.type_at(row) in value_types(self._graph) for row in ends):
+            return adjacency.other_ends
+        mask = np.isin(np.arange(2 * len(self._graph.arrays.types.edges)), kinds)
+        return adjacency.other_ends if mask.all() else lambda rows: adjacency.entries(rows, mask).neighbor
 
     def _compare(self, query: ExactQuery) -> QueryOutcome:
         assert query.other is not None
@@ -601,11 +619,10 @@ class Executor:
 
     def _between(self, condition: Between) -> list[int]:
         """Return the rows on the shortest paths between two sets, those of the sets left out."""
-        ends = (self._sets.rows(self._set(nodes)).tolist()[:MOST_ENDS] for nodes in (condition.near, condition.far))
         adjacency, found = self._sets.store.adjacency, dict[int, set[int]]()
-        step, most = adjacency.other_ends, LONGEST_PATH
-        for start, end in product(*ends):
-            circles = circles_between(adjacency, start, end, on=step, back=step, most=most)
+        for start, end in self._ends(condition.near, condition.far):
+            step = self._step(start, end)
+            circles = circles_between(adjacency, start, end, on=step, back=step, most=LONGEST_PATH)
             if circles is None:
                 continue
             passed = [circles.meeting]

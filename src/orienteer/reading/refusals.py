@@ -227,6 +227,8 @@ class Unanswered:
 
     def _tells_who(self, query: ExactQuery, types: frozenset[int]) -> bool:
         """Return whether nodes are people, or those who do as people do; true where no type is of people."""
+        if not query.nodes.types and any(one.kinds == self._relations.any_kinds for one in _joined(query)):
+            return False  # not all neighbours are people
         if not self._people or not types or self._people & types:
             return True
         kinds = [kind for condition in _joined(query) for kind in condition.kinds]
@@ -381,11 +383,10 @@ def _alone(context: Context, relations: SchemaRelations, query: ExactQuery) -> s
     if query.form == "list":
         ends += [one.target for one in _joined(query) if one.kinds == relations.any_kinds and not one.negated]
         ends += [end for one in query.nodes.conditions if isinstance(one, Between) for end in (one.near, one.far)]
-    mask = np.isin(np.arange(2 * len(arrays.types.edges)), relations.any_kinds)
-    for rows in (np.array(nodes.named, np.int32) for nodes in ends if nodes.named):
-        if not len(arrays.adjacency.entries(rows, None if query.form == "path" else mask).neighbor):
-            return str(arrays.names[int(rows[0])])
-    return ""
+    named = [nodes for nodes in ends if nodes.named]
+    if any(relations.are_values(nodes) for nodes in named):
+        return ""
+    return next((arrays.names[nodes.named[0]] for nodes in named if not relations.around(nodes)), "")
 
 
 def _untold_end(context: Context, query: ExactQuery) -> str | None:
@@ -406,10 +407,9 @@ def _nameless(context: Context, relations: SchemaRelations, query: ExactQuery) -
         if isinstance(one, Valued) and one.property in context.lexicon.properties:
             own |= context.lexicon.properties[one.property].types
     if query.form == "list" and not own:
-        linked = [one.target.named for one in _joined(query) if one.kinds == relations.any_kinds and not one.negated]
-        mask = np.isin(np.arange(2 * len(arrays.types.edges)), relations.any_kinds)
-        around = [arrays.adjacency.entries(np.array(rows, np.int32), mask).neighbor.tolist() for rows in linked if rows]
-        both = set(around[0]).intersection(*around[1:]) if around else set[int]()
+        linked = (one.target for one in _joined(query) if one.kinds == relations.any_kinds and not one.negated)
+        around = [relations.around(nodes) for nodes in linked if nodes.named]
+        both = set.intersection(*around) if around else set[int]()
         kinds = ((arrays.names[row], int(arrays.node_types[row])) for row in both)
         own = frozenset(kind for name, kind in kinds if name.isdigit() or relations.is_nameless(kind))
         if own:

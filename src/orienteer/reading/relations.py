@@ -303,6 +303,9 @@ class SchemaRelations:
         self._all = frozenset(range(len(self._steps)))
         self.any_kinds = linking_kinds(lexicon.graph)
         """The kinds of all edges, from either end, that lead to things and not to mere values."""
+        kinds = range(2 * len(lexicon.graph.arrays.types.edges))
+        self.value_kinds = tuple(kind for kind in kinds if kind not in self.any_kinds)
+        """The kinds of the others."""
 
     def types_of(self, nodes: NodeSet) -> frozenset[int]:
         """Return the types that nodes of a set may have."""
@@ -483,6 +486,24 @@ class SchemaRelations:
             steps = [step for step in steps if step.kind in own]
         if steps and self._are_called_alike(steps):
             yield self._relation(nodes, self._directed(steps, frame), target, _UNNAMED)
+
+    def linked(self, nodes: NodeSet, target: NodeSet) -> Iterator[Relation]:
+        """Yield the relation by whatever edge: to a mere value that is spoken of by those that lead to it."""
+        steps = [*self._between(nodes, target)]
+        if any(step.kind in self.any_kinds for step in steps):
+            yield Relation(nodes, self.any_kinds, target, 0.0)
+        elif steps:
+            yield self._relation(nodes, steps, target, 0.0)
+
+    def are_values(self, nodes: NodeSet) -> bool:
+        """Return whether nodes are mere values, to which no other edges lead."""
+        return not any(step.kind in self.any_kinds for step in self._between(NodeSet(), nodes))
+
+    def around(self, nodes: NodeSet, *, are_values: bool = False) -> set[int]:
+        """Return the rows that whatever edge joins named nodes to; or the mere values that they have."""
+        adjacency = self._lexicon.graph.arrays.adjacency
+        entries = adjacency.entries(np.array(nodes.named, np.int32))
+        return set(entries.neighbor[np.isin(entries.kind, self.any_kinds) != are_values].tolist())
 
     def direct(self, nodes: NodeSet, preposition: str, target: NodeSet) -> Iterator[Relation]:
         """Yield the relation that no word names, if an edge is it and no way over other kinds."""
