@@ -285,9 +285,7 @@ COMMON = rules(
 
 
 @part
-def between(
-    context: Context, place: int, through: NodeSet, first: NodeSet, second: NodeSet
-) -> Parse[NodeSet] | None:
+def between(context: Context, place: int, through: NodeSet, first: NodeSet, second: NodeSet) -> Parse[NodeSet] | None:
     """Read nothing: the nodes on the shortest paths between two named ones, if there are such."""
     nodes = through.that(Between(first, second))
     if len(Executor(context.lexicon.graph).run(ExactQuery("list", nodes)).rows):

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from itertools import product
+from functools import reduce
+from itertools import chain, product
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -70,8 +71,8 @@ class Joined:
     """With a comparison: edges are counted, and not the nodes that they lead to."""
     is_far: bool = False
     """Without a comparison, of `some`: several edges may lead there, one behind the other."""
-    also: tuple[int, ...] = ()
-    """Without a comparison, of `some`: an edge of one of these kinds leads to the same node as well."""
+    also: tuple[tuple[int, ...], ...] = ()
+    """Without a comparison, of `some`: of each of these sorts an edge leads to the same node as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +307,7 @@ def edges_of(query: ExactQuery) -> Iterator[int]:
         if measure is not None:
             yield from measure.kinds
     for joined in joined_of(query.nodes):
-        yield from (*joined.kinds, *joined.also)
+        yield from chain(joined.kinds, *joined.also)
 
 
 # ============================================================================================================ execution
@@ -581,7 +582,7 @@ class Executor:
 
     def _led(self, condition: Joined) -> plan.NodeSet:
         """Return the nodes that a relation leads from, as it says."""
-        if condition.also:  # edges of two sorts lead to one node
+        if condition.also:  # edges of several sorts lead to one node
             near = self._sets.rows(plan.Leads(_hop(condition), self._set(condition.target)))
             places = np.unique(self._shared(near, condition) // len(self._graph.arrays.names))
             return plan.Among(tuple(near[places].tolist()))
@@ -636,19 +637,19 @@ class Executor:
         return sorted(found[min(found)]) if found else []
 
     def _shared(self, near: Numbers, condition: Joined) -> NDArray[np.int64]:
-        """Return the place of a row times the number of nodes, + a node that both sorts of edges lead to; ascending."""
+        """Return the place of a row times the number of nodes, + a node that all sorts of edges lead to; ascending."""
         size, ways = len(self._graph.arrays.names), list[NDArray[np.int64]]()
-        for hop in (_hop(condition), plan.Hop(frozenset(condition.also))):
+        for hop in _hops(condition):
             parts = self._around(near, hop, condition.target)
             ends = [walked.near.astype(np.int64) * size + walked.far for walked in parts]
             ways.append(np.concatenate([np.zeros(0, np.int64), *ends]))
-        return np.intersect1d(ways[0], ways[1])
+        return reduce(np.intersect1d, ways)
 
     def shared(self, row: int, condition: Joined) -> list[WalkedStep]:
-        """Return the two edges from a node to one node that both sorts of a condition lead to; none where there are."""
+        """Return the edges from a node to one node that all sorts of a condition lead to; none where there are."""
         near, store = np.array([row], np.int64), self._sets.store
         shared, steps = self._shared(near, condition)[:1], list[WalkedStep]()
-        for hop in (plan.Hop(frozenset(condition.also)), _hop(condition)) if len(shared) else ():
+        for hop in _hops(condition) if len(shared) else ():
             for walked in store.around(near, hop, self._sets.budget):
                 at = walked.at[walked.far == shared[0]][:1].tolist()
                 steps += (WalkedStep(int(store.adjacency.kind[one]), one, int(shared[0])) for one in at)
@@ -692,6 +693,11 @@ class Executor:
 def _text(value: JsonValue) -> str:
     """Return a text as it is compared; empty for what is none."""
     return str(value).casefold() if isinstance(value, str | bool) else ""
+
+
+def _hops(condition: Joined) -> list[plan.Hop]:
+    """Return the sorts of edges that lead to one node, as they are said."""
+    return [*(plan.Hop(frozenset(kinds)) for kinds in condition.also), _hop(condition)]
 
 
 def _hop(edges: Joined | Measure) -> plan.Hop:

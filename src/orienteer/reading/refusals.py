@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from orienteer.reading.edges import is_told_of_others
 from orienteer.reading.query import (
     Between,
     Either,
@@ -500,6 +501,9 @@ def _tells_of_other_edges(nodes: NodeSet) -> bool:
 
     "Which films with a rating over 90 did X review": does X rate them so?
     """
+    measures = [] if nodes.best is None else [nodes.best.measure]
+    if any(isinstance(one, Joined | Measure) and is_told_of_others(one) for one in (*nodes.conditions, *measures)):
+        return True
     counted = [nodes.best.measure.kinds] if nodes.best is not None and not nodes.best.measure.where else []
     joined = [one for one in nodes.conditions if isinstance(one, Joined)]
     kinds = [*counted, *(one.kinds for one in joined if not one.where)]

@@ -151,7 +151,7 @@ class QueryWording:
             options = " or ".join(" and ".join(map(self.condition, option)) for option in condition.options)
             return f"{denial}({options})"
         if condition.also:
-            return f"{denial}both {self._relation(condition.also)} and {self._way(condition)}"
+            return f"{denial}both {' and '.join((*map(self._relation, condition.also), self._way(condition)))}"
         if condition.comparison is None:
             return f"{denial}{self._way(condition)}"
         edges = "edges " if condition.are_edges else ""
@@ -341,9 +341,9 @@ class CypherWording:
         told += [self._condition(f"m{number}", condition) for condition in target.conditions]
         where = f" WHERE {' AND '.join(told)}" if told else ""
         also = ""
-        if isinstance(edges, Joined) and edges.also:  # further edges to the same node
-            plain = self._pattern(variable, Joined(edges.also, NodeSet())).removeprefix("MATCH ")
-            also = f", {re.sub(r'[(]m[0-9]+[)]$', f'(m{number})', plain)}"
+        for kinds in edges.also if isinstance(edges, Joined) else ():  # further edges to the same node
+            plain = self._pattern(variable, Joined(kinds, NodeSet())).removeprefix("MATCH ")
+            also += f", {re.sub(r'[(]m[0-9]+[)]$', f'(m{number})', plain)}"
         return f"MATCH ({variable}){left}[{edge}{types}]{right}(m{number}{self._label(target)}){also}{where}"
 
     def _of_edge(self, variable: str, condition: Valued) -> str:
