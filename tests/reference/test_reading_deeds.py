@@ -17,7 +17,9 @@ from orienteer import Graph, Retriever
 from orienteer.records import Edge, Node
 
 PEOPLE = [
-    f"{first} {last}" for first in "Alma Bruno Carla Dario Edda Fabio Greta Hugo".split() for last in ("Ek", "Orr")
+    f"{first} {last}"
+    for first in ["Alma", "Bruno", "Carla", "Dario", "Edda", "Fabio", "Greta", "Hugo"]
+    for last in ("Ek", "Orr")
 ]
 FILMS = ["Night Ferry", "Salt Road", "Winter Harbour", "The Quiet Mill", "Grain of Sand", "Low Tide"]
 DEEDS = {"wrote": "WROTE", "directed": "DIRECTED", "produced": "PRODUCED", "acted in": "ACTED_IN"}

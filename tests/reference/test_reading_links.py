@@ -20,8 +20,8 @@ from orienteer import Result, Retriever
 COUNTRIES = ("Varland", "Ostmark", "Kellia")
 CLUBS = ("Quay Rovers", "Marsh City", "Fen Albion", "Holt United", "Wick Town")
 VENUES = ("Dock Road", "Mill Lane", "Grain Yard")
-FIRST = "Alma Bruno Carla Dario Edda Fabio Greta Hugo".split()
-LAST = "Abelund Brandvik Corvan Drexel".split()
+FIRST = ["Alma", "Bruno", "Carla", "Dario", "Edda", "Fabio", "Greta", "Hugo"]
+LAST = ["Abelund", "Brandvik", "Corvan", "Drexel"]
 Row = dict[str, Any]
 
 

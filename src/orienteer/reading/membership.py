@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from orienteer.reading.edges import condition, contrary, joined_together
-from orienteer.reading.edges import most as most_joined
+from orienteer.reading.edges import condition, contrary, joined_together, most as most_joined
 from orienteer.reading.nouns import heads_at, names_at, people_of
 from orienteer.reading.objects import Objects
 from orienteer.reading.query import Among, Between, Condition, Either, ExactQuery, Executor, Joined, NodeSet
