@@ -217,6 +217,7 @@ def _class_of(context: Context, unit: NameUnit) -> Phrases:
     word = context.at(unit.last - 1)
     is_plural = word.endswith("s") and not any(arrays.names[row].casefold().endswith(word) for row in unit.rows)
     named = NodeSet(conditions=(Among(unit.rows),))
+    is_plural &= not unit.is_part or len(unit.rows) > 1  # others than the "chief pilot" are pilots, too
     for relation in context.relations.unnamed(NodeSet(), "", named) if is_plural else ():
         if len(relation.nodes.types) == 1 and all(not kind & 1 for kind in relation.kinds):
             yield Parse(unit.last, relation.joined, unit.cost + 0.2)

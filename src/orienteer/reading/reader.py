@@ -287,11 +287,16 @@ class RulesReader:
         own, properties = self._relations.types_of(nodes), self.lexicon.properties
         if any(name in properties and own.isdisjoint(properties[name].types) for name, _ in valued):
             return True  # no batch is a porter
-        told = [name for name, _ in valued if name not in listed]
+        eithers = [one for one in nodes.conditions if isinstance(one, Either) and not one.negated]
+        either = {name for one in eithers for name in _properties_of(one)}
+        told = [name for name in (*(name for name, _ in valued), *either) if name not in listed]
         if len(told) > len(set(told)):
             return True  # nobody whose job is "actor" has the job "director"
         joined = (condition for condition in nodes.conditions if isinstance(condition, Joined) and not condition.where)
         edges = [one for one in joined if one.comparison is None and one.extent == "some"]
+        values = {name for one in nodes.conditions for name in _properties_of(one)}
+        if any(self._relations.labels.of(one.kinds) & values for one in edges if self._relations.is_single(one.kinds)):
+            return True  # "in Utrecht, Porto or Galway" is a list: nobody whose `city` is Utrecht has another city
         kinds = {one.kinds for one in edges if one.negated} & {one.kinds for one in edges if not one.negated}
         return is_empty or any(map(self._relations.is_single, kinds))
 
@@ -471,6 +476,12 @@ class RulesReader:
         if parses:
             return self._meant(context, parses[0], people_of(context), ordinals)
         return _unread(context, refusal_of(context))
+
+
+def _properties_of(condition: Condition) -> set[str]:
+    """Return the properties of nodes with which a condition, or an option of it, compares."""
+    options = condition.options if isinstance(condition, Either) else ((condition,),)
+    return {one.property for option in options for one in option if isinstance(one, Valued)}
 
 
 def _is_equal(valued: Valued) -> bool:
