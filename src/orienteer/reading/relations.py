@@ -150,9 +150,7 @@ class EdgeLabels:
         """Return whether words are a noun for whoever does it, and no verb: `students`, and not `discovers`."""
         if not _is_of_agent(word) or word in ENGLISH.verb_of:  # who went is no agent
             return False
-        stem = self._vocabulary.stem(word)
-        labels = [label for edge in unit.edges for label in self._vocabulary.edge_labels[edge]]
-        return all(stem not in label.stems and word not in label.words for label in labels)
+        return not any(own.startswith(word.removesuffix("s")) for own in self.words(unit.edges))
 
     def is_of_doers(self, unit: EdgeUnit, word: str) -> bool:
         """Return whether a noun is of whoever does what edges say, and not what they are called by."""
