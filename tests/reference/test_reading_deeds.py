@@ -93,3 +93,23 @@ def test_a_rating_is_of_the_reviews_that_are_counted(cinema: Cinema, limit: int)
     }
     for question, names in asked.items():
         assert cinema.told(question) in (names, None), question
+
+
+def test_a_noun_of_a_deed_is_whoever_did_it(cinema: Cinema) -> None:
+    for noun, verb in (("producers", "produced"), ("directors", "directed"), ("writers", "wrote")):
+        film = FILMS[1]
+        assert cinema.told(noun) == people(cinema.done[verb]), noun
+        assert cinema.told(f"{noun} of {film}") == people(pair for pair in cinema.done[verb] if pair[1] == film), noun
+    assert cinema.told("reviewers") == people(cinema.ratings)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_not_done_has_no_date_of_it(seed: int) -> None:
+    chance = random.Random(seed)
+    closed = {f"Loan {at}": f"2024-01-{1 + at:02}" if chance.random() < 0.6 else None for at in range(20)}
+    nodes = [Node(name, "loan", name, properties={"closed_on": day} if day else {}) for name, day in closed.items()]
+    asked = Cinema({}, {}, Retriever(Graph.from_records(nodes=nodes, edges=[]), "anchor"))
+    still_open = {name for name, day in closed.items() if day is None}
+    for question in ("Which loans have not been closed?", "loans that have not been closed"):
+        assert asked.told(question) == still_open, question
+    assert asked.told("Which loans have been closed?") == set(closed) - still_open
