@@ -235,8 +235,8 @@ def shared_links(context: Context, place: int, objects: Objects) -> Parse[NodeSe
     if not len(objects.members) == len(members) > 1 or objects.any:
         return None
     relations = context.relations
-    for kinds, are_values in ((relations.any_kinds, False), (relations.value_kinds, True)):
-        if set.intersection(*(relations.around(nodes, are_values=are_values) for nodes in members)):
+    for kinds in (relations.any_kinds, relations.value_kinds):
+        if set.intersection(*(relations.around(nodes, kinds) for nodes in members)):
             return Parse(place, NodeSet(conditions=tuple(Joined(kinds, nodes) for nodes in members)), 0.2)
     context.complain(place, "no edges join them all to one thing: ask how they are connected")
     return None

@@ -388,7 +388,10 @@ def relational_nouns(context: Context, place: int) -> Phrases:
                 if last is not None:
                     yield from _of(context, unit, owner.value, last, owner.cost)
             of = context.starts(unit.last, "of", "for", "to", "in", "from")
-            if of is not None and (context.at(unit.last) == "of" or not _is_verb(context, unit, begin)):
+            # "reports to X" of `reports_to`, "who works for X"
+            is_verb = context.at(unit.last) in context.relations.labels.words(unit.edges)
+            is_verb |= context.at(begin - 1) in ("who", "that", "which", "what")
+            if of is not None and (context.at(unit.last) == "of" or not is_verb):
                 for owner in context.nodes(of):
                     yield from _of(context, unit, owner.value, owner.last, owner.cost + 0.05)
             for owner in names_at(context, unit.last) if of is None and not _is_verb_form(context, unit) else ():
@@ -407,13 +410,6 @@ def _of(context: Context, unit: EdgeUnit, owner: NodeSet, last: int, cost: float
 def _is_verb_form(context: Context, unit: EdgeUnit) -> bool:
     word = context.at(unit.last - 1)
     return word.endswith(("ing", "ed")) or word in ENGLISH.verb_of or word.removesuffix("s") in _VERBS
-
-
-def _is_verb(context: Context, unit: EdgeUnit, begin: int) -> bool:
-    """Return whether words for edges are a verb: "reports to X" of `reports_to`, "who works for X"."""
-    labels = context.lexicon.vocabulary.edge_labels
-    words = {word for edge in unit.edges for label in labels[edge] for word in label.words}
-    return context.at(unit.last) in words or context.at(begin - 1) in ("who", "that", "which", "what")
 
 
 # ================================================================================================================== kin
@@ -463,8 +459,7 @@ def _is_kin(context: Context, place: int) -> bool:
     if is_link and context.units.types.get(place):
         return False
     edges = {edge for unit in context.units.edges.get(place, ()) if unit.fit > LIGHT_FIT for edge in unit.edges}
-    labels = [set(label.words) for edge in edges for label in context.lexicon.vocabulary.edge_labels[edge]]
-    is_edge = any(is_link or {word, word.removesuffix("s")} & words for words in labels)
+    is_edge = bool(edges) and (is_link or {word, word.removesuffix("s")} & context.relations.labels.words(edges))
     return word in ENGLISH.kin and not is_edge
 
 

@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from orienteer.reading.vocabulary import ENGLISH
 from orienteer.text.tokenizer import plural as plural
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -27,19 +28,10 @@ def _table(text: str) -> dict[str, str]:
 
 SPELLED_OUT = _table("adj:adjective adv:adverb dept:department org:organization orgs:organizations loc:location")
 """Short forms that names of types are fond of."""
-PARTICIPLES = _table(
-    """write:written wrote:written make:made give:given take:taken find:found hold:held bind:bound know:known see:seen
-    show:shown win:won lead:led build:built buy:bought sell:sold teach:taught break:broken choose:chosen drive:driven
-    eat:eaten draw:drawn speak:spoken become:become have:had run:run cut:cut read:read keep:kept
-    sing:sung begin:begun wear:worn throw:thrown bear:borne feed:fed meet:met spend:spent send:sent lose:lost
-    edit:edited"""
-)
+_OTHERS = _table("wrote:written run:run become:become come:come have:had cut:cut read:read bear:borne edit:edited")
+PARTICIPLES: dict[str, str] = {verb: forms[-1] for verb, forms in ENGLISH.verb_forms.items()} | _OTHERS
 """Irregular participles by the base form; also of past tenses that serve as edge types."""
-PAST = _table(
-    """wrote:write made:make gave:give took:take found:find held:hold bound:bind knew:know saw:see won:win led:lead
-    built:build bought:buy sold:sell taught:teach broke:break chose:choose drove:drive drew:draw spoke:speak sang:sing
-    began:begin wore:wear met:meet sent:send lost:lose"""
-)
+PAST = {forms[0]: verb for verb, forms in ENGLISH.verb_forms.items()}
 GOVERNED = _table(
     """depend:on participate:in interact:with associate:with localize:to covary:with belong:to relate:to correlate:with
     collaborate:with conflict:with react:with consist:of result:in refer:to respond:to compete:with link:to connect:to

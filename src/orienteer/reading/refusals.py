@@ -387,7 +387,9 @@ def _alone(context: Context, relations: SchemaRelations, query: ExactQuery) -> s
     named = [nodes for nodes in ends if nodes.named]
     if any(relations.are_values(nodes) for nodes in named):
         return ""
-    return next((arrays.names[nodes.named[0]] for nodes in named if not relations.around(nodes)), "")
+    return next(
+        (arrays.names[nodes.named[0]] for nodes in named if not relations.around(nodes, relations.any_kinds)), ""
+    )
 
 
 def _untold_end(context: Context, query: ExactQuery) -> str | None:
@@ -409,7 +411,7 @@ def _nameless(context: Context, relations: SchemaRelations, query: ExactQuery) -
             own |= context.lexicon.properties[one.property].types
     if query.form == "list" and not own:
         linked = (one.target for one in _joined(query) if one.kinds == relations.any_kinds and not one.negated)
-        around = [relations.around(nodes) for nodes in linked if nodes.named]
+        around = [relations.around(nodes, relations.any_kinds) for nodes in linked if nodes.named]
         both = set.intersection(*around) if around else set[int]()
         kinds = ((arrays.names[row], int(arrays.node_types[row])) for row in both)
         own = frozenset(kind for name, kind in kinds if name.isdigit() or relations.is_nameless(kind))

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from orienteer.reading.lexicon import Lexicon
-from orienteer.reading.query import Among, Condition, Joined, Measure, NodeSet, linking_kinds
+from orienteer.reading.query import Among, Joined, Measure, NodeSet, is_of_anything, linking_kinds
 from orienteer.reading.units import LIGHT_FIT, SYNONYM, ConverseEdges, EdgeUnit, KindVerb
 from orienteer.reading.vocabulary import ENGLISH, WORDS, SchemaWords, abbreviates
 from orienteer.remembered import cached_method
@@ -478,7 +478,9 @@ class SchemaRelations:
             steps = [step for step in steps if self._may_be_said(step, preposition, hinted, frame)]
         # who is "in" a club need not be its `captain`, where another edge leads there
         steps = self._plain([step for step in steps if len(edges) == 1 or step in plain or step.edge in hinted])
-        own = {kind for kinds in map(_role_of, nodes.conditions) for kind in kinds}
+        # the edges that make nodes what they are called by: of directors, those to what they directed
+        roles = (one for one in nodes.conditions if isinstance(one, Joined) and is_of_anything(one) and not one.negated)
+        own = {kind for one in roles for kind in one.kinds}
         # "directors with more than two films": those that they directed; the author "of" a hill has written none
         if not self._are_called_alike(steps) or (own and preposition == "of"):
             steps = [step for step in steps if step.kind in own]
@@ -497,11 +499,10 @@ class SchemaRelations:
         """Return whether nodes are mere values, to which no other edges lead."""
         return not any(step.kind in self.any_kinds for step in self._between(NodeSet(), nodes))
 
-    def around(self, nodes: NodeSet, *, are_values: bool = False) -> set[int]:
-        """Return the rows that whatever edge joins named nodes to; or the mere values that they have."""
-        adjacency = self._lexicon.graph.arrays.adjacency
-        entries = adjacency.entries(np.array(nodes.named, np.int32))
-        return set(entries.neighbor[np.isin(entries.kind, self.any_kinds) != are_values].tolist())
+    def around(self, nodes: NodeSet, kinds: tuple[int, ...]) -> set[int]:
+        """Return the rows that edges of some kinds join named nodes to."""
+        entries = self._lexicon.graph.arrays.adjacency.entries(np.array(nodes.named, np.int32))
+        return set(entries.neighbor[np.isin(entries.kind, kinds)].tolist())
 
     def direct(self, nodes: NodeSet, preposition: str, target: NodeSet) -> Iterator[Relation]:
         """Yield the relation that no word names, if an edge is it and no way over other kinds."""
@@ -684,9 +685,3 @@ class SchemaRelations:
 def _meant(edges: Mapping[int, float], frame: Voice) -> Voice:
     """Return how edges are said where words say them in a voice."""
     return _CONVERSE[frame] if isinstance(edges, ConverseEdges) else frame
-
-
-def _role_of(condition: Condition) -> tuple[int, ...]:
-    """Return the kinds of edges that make nodes what they are called by: of directors, those to what they directed."""
-    is_bare = isinstance(condition, Joined) and not condition.target.conditions and condition.comparison is None
-    return condition.kinds if isinstance(condition, Joined) and is_bare and not condition.negated else ()

@@ -423,10 +423,8 @@ def is_particle(context: Context, place: int, verbs: Verbs) -> bool:
     word = context.at(place)
     if word in WORDS["all prepositions"]:
         return True
-    labels = context.lexicon.vocabulary.edge_labels
-    return word in WORDS["particles"] and any(
-        word in label.words for unit in verbs.units for edge in unit.edges for label in labels[edge]
-    )
+    edges = [edge for unit in verbs.units for edge in unit.edges]
+    return word in WORDS["particles"] and word in context.relations.labels.words(edges)
 
 
 def _behind_both(context: Context, place: int) -> str:
@@ -458,7 +456,7 @@ def fitting(context: Context, verbs: Verbs, preposition: str) -> Verbs | None:
 
 def _may_follow(context: Context, edge: int, preposition: str) -> bool:
     """Return whether a preposition is of an edge type's label, or the label has none of its own."""
-    words = {word for label in context.lexicon.vocabulary.edge_labels[edge] for word in label.words}
+    words = context.relations.labels.words([edge])
     if preposition == "by":
         return "to" not in words  # "sold by" is not `sold_to`
     if preposition == "to" and "by" in words:

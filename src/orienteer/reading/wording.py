@@ -310,24 +310,21 @@ class CypherWording:
 
     def _compared(self, variable: str, condition: Valued) -> str:
         """Return a comparison with a value, texts whatever their case, dates as the texts that they are."""
-        name = f"{variable}.{_quoted(condition.property)}"
+        name, properties = condition.property, self._arrays.properties
+        told = f"{variable}.{_quoted(name)}"
         if condition.comparison == "contains":
-            return f"toLower({name}) CONTAINS {_text(str(condition.value)).lower()}"
+            return f"toLower({told}) CONTAINS {_text(str(condition.value)).lower()}"
         if isinstance(condition.value, float):
-            value = self._wording.moment(condition.property, condition.value)
-            if self._wording.is_dated(condition.property):
+            value = self._wording.moment(name, condition.value)
+            if self._wording.is_dated(name):
                 value = _text(f"{value}-01-01" if value.isdigit() else value)
         elif condition.comparison != "=":
             value = _text(str(condition.value))
-        elif self._is_boolean(condition.property):
+        elif isinstance(properties.values(name, properties.rows(name)[:1])[0], bool):
             value = str(condition.value).lower()
         else:
-            return f"toLower({name}) = {_text(str(condition.value)).lower()}"
-        return f"{name} {_sign(condition.comparison)} {value}"
-
-    def _is_boolean(self, name: str) -> bool:
-        rows = self._arrays.properties.rows(name)[:1]
-        return isinstance(self._arrays.properties.values(name, rows)[0], bool)
+            return f"toLower({told}) = {_text(str(condition.value)).lower()}"
+        return f"{told} {_sign(condition.comparison)} {value}"
 
     def _pattern(self, variable: str, edges: Joined | Measure) -> str:
         target, number = edges.target or NodeSet(), next(self._numbers)
