@@ -370,9 +370,9 @@ rules(
     Rule("X or Y: which is taller", "which nodes=pair -<behind pair> contrast over", _more_of),
     Rule(
         "does X weigh more, or Y",
-        "asking=<asking> first=likeliest contrast 'or' second=likeliest over",
-        lambda context, first, second, contrast: (
-            (both := _both(context, first, second)) and _more_of(context, both, contrast)
+        "asking=<asking> nodes=likeliest contrast 'or' second=likeliest over",
+        lambda context, nodes, second, contrast: (
+            (both := _both(context, nodes, second)) and _more_of(context, both, contrast)
         ),
     ),
     Rule(
