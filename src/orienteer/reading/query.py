@@ -213,6 +213,12 @@ def value_types(graph: Graph) -> set[str]:
     return values - {one.type for one in graph.schema.edges if one.type != one.target}
 
 
+def path_kinds(graph: Graph, ends: Collection[int]) -> tuple[int, ...]:
+    """Return the kinds of edges over which paths lead: over mere values only if an end is one."""
+    are_values = any(graph.arrays.type_at(row) in value_types(graph) for row in ends)
+    return tuple(range(2 * len(graph.arrays.types.edges))) if are_values else linking_kinds(graph)
+
+
 def is_of_texts(graph: Graph, name: str) -> bool:
     """Return whether a property of nodes tells texts, which are the same or not."""
     rows = graph.arrays.properties.rows(name)[:1]
@@ -500,11 +506,9 @@ class Executor:
         return product(*(self._sets.rows(self._set(nodes)).tolist()[:MOST_ENDS] for nodes in (near, far)))
 
     def _step(self, *ends: int) -> Way:
-        """Return how paths between ends go on: over what joins things, and over mere values where an end is one."""
-        adjacency, kinds = self._sets.store.adjacency, linking_kinds(self._graph)
-        if any(self._graph.arrays.type_at(row) in value_types(self._graph) for row in ends):
-            return adjacency.other_ends
-        mask = np.isin(np.arange(2 * len(self._graph.arrays.types.edges)), kinds)
+        """Return how paths between ends go on."""
+        adjacency = self._sets.store.adjacency
+        mask = np.isin(np.arange(2 * len(self._graph.arrays.types.edges)), path_kinds(self._graph, ends))
         return adjacency.other_ends if mask.all() else lambda rows: adjacency.entries(rows, mask).neighbor
 
     def _compare(self, query: ExactQuery) -> QueryOutcome:

@@ -30,6 +30,7 @@ from orienteer.reading.query import (
     Valued,
     is_of_edges,
     linking_kinds,
+    path_kinds,
 )
 from orienteer.text.sentences import single_spaced
 
@@ -239,7 +240,11 @@ class CypherWording:
         if query.form == "path":
             assert query.other is not None
             ends = {"a": query.nodes, "b": query.other}
-            way = "-[*..8]-".join(f"({name}{self._label(nodes)})" for name, nodes in ends.items())
+            edges = self._arrays.types.edges
+            kinds = path_kinds(self._wording.graph, [row for nodes in ends.values() for row in nodes.named])
+            names = dict.fromkeys(_quoted(edges[kind >> 1]) for kind in kinds)
+            types = f":{'|'.join(names)}" if len(names) < len(edges) else ""
+            way = f"-[{types}*..8]-".join(f"({name}{self._label(nodes)})" for name, nodes in ends.items())
             told = " AND ".join(self._condition(name, one) for name, nodes in ends.items() for one in nodes.conditions)
             return f"MATCH p = shortestPath({way}) WHERE {told} RETURN p"
         if query.form == "compare" or not self._is_sayable(query.other or query.nodes):
