@@ -559,19 +559,14 @@ def _all(context: Context, place: int) -> Phrases:
 def _with_name(context: Context, place: int, named: Parse[NodeSet]) -> Phrases:
     """Yield `Duvel`, `the Night Owl from Ballycrane`, `Duvel's brewery`."""
     yield named
-    if not named.value.named or _are_namesakes(context, named.value):
+    arrays, rows = context.lexicon.graph.arrays, named.value.named
+    names = {(int(arrays.node_types[row]), arrays.names[row].casefold()) for row in rows}
+    if not rows or len(names) == 1 < len(rows):  # no name, or namesakes
         yield from all_said(context, named)
     asks_what_it_does = context.at(place - 1) in WORDS["do"]  # "who did X mentor"
     nouns = noun_of_owner(context, named.last, named.value, named.cost + 0.2) if not asks_what_it_does else ()
     for owned in (*nouns, *kin_of(context, named), *owned_by(context, named)):
         yield from all_said(context, owned)
-
-
-def _are_namesakes(context: Context, nodes: NodeSet) -> bool:
-    """Return whether several nodes of one type are called the same."""
-    arrays = context.lexicon.graph.arrays
-    names = {(int(arrays.node_types[row]), arrays.names[row].casefold()) for row in nodes.named}
-    return len(names) == 1 < len(nodes.named)
 
 
 def _nouns_of_many(context: Context, place: int) -> Phrases:

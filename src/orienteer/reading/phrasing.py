@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from orienteer.reading.vocabulary import ENGLISH
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.text.tokenizer import plural as plural
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -40,28 +40,12 @@ GOVERNED = _table(
 """The preposition that a verb takes, for edge types that leave it out."""
 RELATED = _table("related:to associated:with linked:to connected:to similar:to married:to affiliated:with adjacent:to")
 """The preposition of a word after `are`."""
-ACTIVE = word_set(
-    """acted appeared belonged collaborated competed died graduated lived occurred participated performed played
-    resided resulted retired served starred studied worked"""
-)
+ACTIVE = WORDS["active past"]
 """Past tenses before a preposition that are not passive: who acted in a film was not acted in it."""
-MUTUAL = word_set(
-    """adjacent alike antonym antonyms associated associates bordering borders connected connects cooccurs correlated
-    correlates covaries equivalent friend friends homologous identical interacting interaction interacts knows
-    linked links married neighbor neighbors neighbour neighbours opposite orthologous paralogous ppi related
-    relates resembles same sibling siblings similar spouse synonym synonyms"""
-)
+MUTUAL = WORDS["mutual"]
 """Words of edge types that hold both ways between nodes of one type, even if a table lists each pair once."""
 PREPOSITIONS = word_set("about after against as at before by during for from in into of on onto over to under with")
-VERBS = word_set(
-    """acquire activate admire affect annotate assess become bind block break buy catalyse catalyze cause cite
-    conflict consist contain control cover create define depend describe design develop direct discover document
-    downregulate edit employ enable encode enhance express follow found fund have hire hold illustrate implement
-    include influence inhibit inspire invent join know lead like love make manage manufacture mediate mention
-    modulate own palliate prescribe present prevent produce provide publish receive recommend regulate replace
-    require resemble see sell serve show speak stimulate study suggest supply support surround target teach
-    translate treat trigger upregulate use visit win write"""
-)
+VERBS = WORDS["verbs of edges"]
 """Verbs that serve as edge types in their base form: `CAUSES` and `cause` read alike."""
 NOUN_ENDINGS = tuple(word_set("ors ers ists ions ments ities ings ants ships ages types sses ries"))
 

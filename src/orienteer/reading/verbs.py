@@ -311,17 +311,13 @@ def event_noun(context: Context, place: int, nodes: NodeSet, action: Action) -> 
     return rows_done(context, place, nodes, action.lone, action.frame) if action.lone is not None else iter(())
 
 
-def is_plural_kind(context: Context, place: int) -> bool:
-    """Return whether a plural stands here that names a kind: `films`."""
-    return any(context.at(unit.last - 1).endswith("s") for unit in context.units.types.get(place, ()))
-
-
 @part
 def led_to(context: Context, place: int, nodes: NodeSet, action: Action, objects: Objects) -> Phrases:
     """Read nothing: the nodes that verbs join to things; no `prize winning films`, which are no prizes."""
     first, last = action.verbs.units[0].first, action.verbs.last
     is_singular = context.units.types.get(first - 1) and not context.at(first - 1).endswith("s")
-    if is_singular and context.at(last - 1).endswith("ing") and is_plural_kind(context, last):
+    plurals = (unit for unit in context.units.types.get(last, ()) if context.at(unit.last - 1).endswith("s"))
+    if is_singular and context.at(last - 1).endswith("ing") and any(plurals):
         return iter(())
     things = Parse(place, objects, 0.0)
     return verb_joined(context, nodes, action.verbs, action.frame, things, is_strict=action.is_strict)
