@@ -119,10 +119,12 @@ def is_right_set(result: Result, wanted: set[str]) -> bool:
         said = (part.rpartition(" by the ")[0].split(", ") for part in result.answer.split("; "))
         return wanted in [set(map(told, names)) for names in said]
     complete = [hit for hit in result.hits if hit.complete]
-    keys = [hit.id.rpartition(":")[2] for hit in complete if hit.type == complete[0].type]
-    named = {told(f"{hit.type} {hit.id.rpartition(':')[2]}") for hit in complete}  # "match 306", of no name
-    called = ({told(hit.name) for hit in complete}, set(map(told, keys)) if len(keys) == len(complete) else None, named)
-    return wanted in called and result.answer_kind in ("entity", "set", "text", None)
+    keys = {told(hit.id.rpartition(":")[2]) for hit in complete if hit.type == complete[0].type}
+    are_keys = len(keys) == len(complete) and wanted == keys
+    # each by its name, or as "match 306": of no name, or where the truth calls it so
+    called = [(told(hit.name), told(f"{hit.type} {hit.id.rpartition(':')[2]}")) for hit in complete]
+    is_called = wanted == {key if key in wanted else name for name, key in called}
+    return (are_keys or is_called) and result.answer_kind in ("entity", "set", "text", None)
 
 
 def is_right_table(result: Result, wanted: dict[str, str]) -> bool:

@@ -461,12 +461,14 @@ def circles_between(
     return Circles(rings, meeting)
 
 
-def shortest_paths(adjacency: Adjacency, start: int, end: int, *, most_edges: int, k: int) -> list[tuple[int, ...]]:
+def shortest_paths(
+    adjacency: Adjacency, start: int, end: int, *, most_edges: int, k: int, step: Way | None = None
+) -> list[tuple[int, ...]]:
     """Return up to `k` of the shortest paths as rows, in row order; none if all have more than `most_edges` edges.
 
-    Edges are walked in any direction.
+    Edges are walked in any direction; `step` may walk only some of them.
     """
-    step = adjacency.other_ends
+    step = step or adjacency.other_ends
     circles = circles_between(adjacency, start, end, on=step, back=step, most=most_edges)
     if circles is None:
         return []

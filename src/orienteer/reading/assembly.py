@@ -452,6 +452,10 @@ def _head(context: Context, spans: list[_Span]) -> tuple[frozenset[int], list[_S
 
     Several of a value are things that have it: `hops`, of ingredients.
     """
+    run = [at for at, span in enumerate(spans) if all(a.last == b.first for a, b in pairwise(spans[: at + 1]))]
+    own = [at for at in run if any(isinstance(one, _Kind) for one in spans[at].meanings)]
+    if len(own) > 1 and [context.at(spans[at].last - 1).endswith("s") for at in (own[0], own[-1])] == [False, True]:
+        return frozenset(), spans  # "prize winning films" are no prizes
     at = next((at for at, span in enumerate(spans) if any(isinstance(one, _Kind) for one in span.meanings)), -1)
     are_values = all(any(isinstance(one, _End) for one in span.meanings) for span in spans[: max(at, 0)])
     if at >= 0 and are_values and all(one.last == other.first for one, other in pairwise(spans[: at + 1])):

@@ -357,11 +357,6 @@ def _more_of(context: Context, nodes: NodeSet, contrast: Contrast) -> ExactQuery
     return ExactQuery("list", replace(able, best=Best(contrast.measure, contrast.is_more, 1)))
 
 
-def _more_of_both(context: Context, nodes: NodeSet, second: NodeSet, contrast: Contrast) -> ExactQuery | None:
-    both = _both(context, nodes, second)
-    return None if both is None else _more_of(context, both, contrast)
-
-
 rules(
     "contrast",
     Rule("taller", "- grade=grade|superlative ['one'] ends graded => graded"),
@@ -374,7 +369,11 @@ rules(
     "pairs",
     Rule("X or Y: which is taller", "which nodes=pair -<behind pair> contrast over", _more_of),
     Rule(
-        "does X weigh more, or Y", "asking=<asking> nodes=likeliest contrast 'or' second=likeliest over", _more_of_both
+        "does X weigh more, or Y",
+        "asking=<asking> nodes=likeliest contrast 'or' second=likeliest over",
+        lambda context, nodes, second, contrast: (
+            (both := _both(context, nodes, second)) and _more_of(context, both, contrast)
+        ),
     ),
     Rule(
         "the longer of X and Y",

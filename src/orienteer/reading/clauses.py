@@ -197,7 +197,11 @@ SUBJECTS = rules(
     Rule("what X treats", "0 objects does"),
     Rule("groups that X is a member of", "0 objects being 'a noun' edges_named 'of alone' noun_led_to"),
     Rule("what telescopes does X have", "objects uncounted held things_of"),
-    Rule("paradigms that X and Y share", "objects=sharers things_of"),
+    Rule(
+        "paradigms that X and Y share",
+        "objects=sharers things_of",
+        lambda nodes, things_of: things_of if nodes.types else None,
+    ),
     Rule("for which diseases is X a symptom", "named=one 'a kind' kind subject_is"),
     Rule("which ships is X the owner of", "name 'a noun' verb owned_as"),
     Rule("ships that nobody designed", "'nobody' -<auxiliaries> verb done_by_none"),
@@ -555,19 +559,14 @@ def _all(context: Context, place: int) -> Phrases:
 def _with_name(context: Context, place: int, named: Parse[NodeSet]) -> Phrases:
     """Yield `Duvel`, `the Night Owl from Ballycrane`, `Duvel's brewery`."""
     yield named
-    if not named.value.named or _are_namesakes(context, named.value):
+    arrays, rows = context.lexicon.graph.arrays, named.value.named
+    names = {(int(arrays.node_types[row]), arrays.names[row].casefold()) for row in rows}
+    if not rows or len(names) == 1 < len(rows):  # no name, or namesakes
         yield from all_said(context, named)
     asks_what_it_does = context.at(place - 1) in WORDS["do"]  # "who did X mentor"
     nouns = noun_of_owner(context, named.last, named.value, named.cost + 0.2) if not asks_what_it_does else ()
     for owned in (*nouns, *kin_of(context, named), *owned_by(context, named)):
         yield from all_said(context, owned)
-
-
-def _are_namesakes(context: Context, nodes: NodeSet) -> bool:
-    """Return whether several nodes of one type are called the same."""
-    arrays = context.lexicon.graph.arrays
-    names = {(int(arrays.node_types[row]), arrays.names[row].casefold()) for row in nodes.named}
-    return len(names) == 1 < len(nodes.named)
 
 
 def _nouns_of_many(context: Context, place: int) -> Phrases:

@@ -47,8 +47,10 @@ def compared_by(context: Context, adjective: Adjective, nodes: NodeSet, place: i
         ages = [facts for facts in own if is_age(context, facts)]
         if ages and not any(births.intersection(facts.stems) for facts in fitting):
             fitting += ages  # who has an `age` is old by that, and the most of it is the oldest: it has to be named
-    if len(fitting) > 1 and not ages:  # `price` is more the price of a thing than `purchase_price` is
-        fitting = [facts for facts in fitting if words.issuperset(facts.stems)] or fitting
+    is_wide = not (nodes.types or nodes.named)  # of no kind that is named: a `ticket_price` is no price of a thing
+    if (len(fitting) > 1 or is_wide) and not ages:  # `price` is more the price of a thing than `purchase_price` is
+        plain = [facts for facts in fitting if words.issuperset(facts.stems)]
+        fitting = plain if is_wide else plain or fitting
     if len(fitting) == 1 and fitting[0] not in ages:
         return fitting[0]
     word = context.at(place)

@@ -19,9 +19,10 @@ from orienteer.reading.query import (
     NodeSet,
     Valued,
     edges_of,
+    is_of_anything,
     negated,
 )
-from orienteer.reading.relations import Relation, Voice
+from orienteer.reading.relations import Relation, Voice, turned
 from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, rules
 from orienteer.reading.units import LIGHT_FIT, EdgeUnit, PropertyFacts, TimedEdges, dates_called
 from orienteer.reading.vocabulary import WORDS
@@ -234,6 +235,13 @@ def _have_begun(context: Context) -> bool:
 def _carrying(relation: Relation, where: Sequence[Condition]) -> NodeSet:
     """Return the nodes that a relation joins by edges that meet conditions."""
     return relation.nodes.that(Joined(relation.kinds, relation.target, where=_valued(where)))
+
+
+def is_told_of_others(edges: Joined | Measure) -> bool:
+    """Return whether only other edges of a kind tell what edges lead to: who rated the "films with a low rating"?"""
+    within = edges.target.conditions if edges.target is not None else ()
+    back = [one for one in within if isinstance(one, Joined) and one.where and is_of_anything(one)]
+    return any(turned(one.kinds) == tuple(sorted(edges.kinds)) for one in back)
 
 
 def _valued(conditions: Sequence[Condition]) -> tuple[Valued, ...]:

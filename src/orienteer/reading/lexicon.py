@@ -149,7 +149,7 @@ class Lexicon:
     def _timed_units(self, reading: QuestionWords, place: int) -> Iterator[EdgeUnit]:
         """Yield the edge types that `join`, `sign for` or `leave` may say."""
         words = [word.text for word in reading.words[place : place + LONGEST_VALUE]]
-        for key, edges in self.timed.items():
+        for key, edges in self.timed.items() if words[:2] != ["joined", "to"] else ():  # what is linked did not join
             for phrase in ENGLISH.by_first[key].get(words[0], ()):
                 if edges and words[: len(phrase)] == list(phrase):
                     yield EdgeUnit(place + len(phrase), edges, place)

@@ -426,15 +426,16 @@ class _ReadingLine:
         return self._of_property(types)
 
     def _twice(self, types: frozenset[int]) -> Joined:
-        """Return the condition of `both -wrote-> and -directed-> film`: two edges to one node."""
+        """Return the condition of `both -wrote-> and -directed-> film`: two edges to one node, or more."""
         self._tokens.take()
-        arrow = self._tokens.take()
-        self._tokens.needs("and", "`and` with the other edge stands behind the first: both -EDGE-> and -EDGE-> NODES")
+        arrows = list[Token]()
+        while not arrows or self._tokens.peek(1).text.casefold() == "and":
+            arrows.append(self._tokens.take())
+            self._tokens.needs("and", "`and` with the other edge stands behind one: both -EDGE-> and -EDGE-> NODES")
         joined = self._one_step(types)
-        _, is_far, conditions = _arrow(arrow)
-        if is_far or conditions or arrow.text == "--":
-            self._tokens.fail("of the first of two edges only its type can be said")
-        return replace(joined, also=self._walked(arrow, types, joined.target))
+        if any(one.text == "--" or any(_arrow(one)[1:]) for one in arrows):
+            self._tokens.fail("of all edges but the last only their types can be said")
+        return replace(joined, also=tuple(self._walked(arrow, types, joined.target) for arrow in arrows))
 
     def _walked(self, arrow: Token, types: frozenset[int], target: NodeSet) -> tuple[int, ...]:
         """Return the kinds of an arrow's edges that may lead from nodes of types to a set; a label is of several."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from orienteer.reading.edges import condition, contrary, joined_together
+from orienteer.reading.edges import condition, contrary, joined_together, most as most_joined
 from orienteer.reading.nouns import heads_at, names_at, people_of
 from orienteer.reading.objects import Objects
-from orienteer.reading.query import Among, Best, Between, Condition, Either, ExactQuery, Joined, Measure, NodeSet
-from orienteer.reading.relations import Relation
+from orienteer.reading.query import Among, Between, Condition, Either, ExactQuery, Executor, Joined, NodeSet
 from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, rules
 from orienteer.reading.units import LIGHT_FIT
 from orienteer.reading.vocabulary import WORDS
@@ -207,16 +206,15 @@ def no_own(context: Context, place: int) -> bool:
 
 
 @part
-def linked_with(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Parse[NodeSet]:
+def linked_with(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Parse[NodeSet] | None:
     """Read nothing: the nodes that any edge joins to things."""
-    conditions = [
-        condition(
-            Relation(nodes, context.relations.any_kinds, member.nodes, 0.0),
-            is_denied=member.negated,
-            amount=objects.amount,
-        )
-        for member in objects.members
-    ]
+    conditions = list[Condition]()
+    for member in objects.members:
+        relation = next(context.relations.linked(nodes, member.nodes), None)
+        if relation is None:
+            return None
+        nodes = relation.nodes
+        conditions.append(condition(relation, is_denied=member.negated, amount=objects.amount))
     together = conditions if len(conditions) == 1 or not objects.any else joined_together(context, objects, conditions)
     return Parse(place, nodes.that(*together), 0.1)
 
@@ -226,19 +224,22 @@ def most_linked(context: Context, place: int, nodes: NodeSet, most: bool) -> Phr
     """Read nothing or `people`: the nodes that edges join to the most of them, or of all."""
     heads = [head for head in heads_at(context, place) if head.value.types and not head.value.conditions]
     for head in heads or [Parse(place, NodeSet(), 0.0)]:
-        measure = Measure(kinds=context.relations.any_kinds, target=head.value)
-        if nodes.best is None:
-            yield Parse(head.last, replace(nodes, best=Best(measure, most)), head.cost)
+        for relation in context.relations.linked(nodes, head.value) if nodes.best is None else ():
+            yield most_joined(relation, head.last, head.cost, descending=most)
 
 
 @part
 def shared_links(context: Context, place: int, objects: Objects) -> Parse[NodeSet] | None:
-    """Read nothing: whatever edges join to each of several named nodes."""
+    """Read nothing: whatever edges join to each of several named nodes; the values of all, where nothing else is."""
     members = [member.nodes for member in objects.members if member.nodes.named and not member.negated]
     if not len(objects.members) == len(members) > 1 or objects.any:
         return None
-    kinds = context.relations.any_kinds
-    return Parse(place, NodeSet(conditions=tuple(Joined(kinds, nodes) for nodes in members)), 0.2)
+    relations = context.relations
+    for kinds in (relations.any_kinds, relations.value_kinds):
+        if set.intersection(*(relations.around(nodes, kinds) for nodes in members)):
+            return Parse(place, NodeSet(conditions=tuple(Joined(kinds, nodes) for nodes in members)), 0.2)
+    context.complain(place, "no edges join them all to one thing: ask how they are connected")
+    return None
 
 
 @part
@@ -283,6 +284,10 @@ COMMON = rules(
 
 
 @part
-def between(place: int, through: NodeSet, first: NodeSet, second: NodeSet) -> Parse[NodeSet]:
-    """Read nothing: the nodes on the shortest paths between two named ones."""
-    return Parse(place, through.that(Between(first, second)), 0.0)
+def between(context: Context, place: int, through: NodeSet, first: NodeSet, second: NodeSet) -> Parse[NodeSet] | None:
+    """Read nothing: the nodes on the shortest paths between two named ones, if there are such."""
+    nodes = through.that(Between(first, second))
+    if len(Executor(context.lexicon.graph).run(ExactQuery("list", nodes)).rows):
+        return Parse(place, nodes, 0.0)
+    context.complain(place, "no shortest path between them passes by such: ask how they are connected")
+    return None

@@ -217,6 +217,7 @@ def _class_of(context: Context, unit: NameUnit) -> Phrases:
     word = context.at(unit.last - 1)
     is_plural = word.endswith("s") and not any(arrays.names[row].casefold().endswith(word) for row in unit.rows)
     named = NodeSet(conditions=(Among(unit.rows),))
+    is_plural &= not unit.is_part or len(unit.rows) > 1  # others than the "chief pilot" are pilots, too
     for relation in context.relations.unnamed(NodeSet(), "", named) if is_plural else ():
         if len(relation.nodes.types) == 1 and all(not kind & 1 for kind in relation.kinds):
             yield Parse(unit.last, relation.joined, unit.cost + 0.2)
@@ -387,7 +388,10 @@ def relational_nouns(context: Context, place: int) -> Phrases:
                 if last is not None:
                     yield from _of(context, unit, owner.value, last, owner.cost)
             of = context.starts(unit.last, "of", "for", "to", "in", "from")
-            if of is not None and (context.at(unit.last) == "of" or not _is_verb(context, unit, begin)):
+            # "reports to X" of `reports_to`, "who works for X"
+            is_verb = context.at(unit.last) in context.relations.labels.words(unit.edges)
+            is_verb |= context.at(begin - 1) in ("who", "that", "which", "what")
+            if of is not None and (context.at(unit.last) == "of" or not is_verb):
                 for owner in context.nodes(of):
                     yield from _of(context, unit, owner.value, owner.last, owner.cost + 0.05)
             for owner in names_at(context, unit.last) if of is None and not _is_verb_form(context, unit) else ():
@@ -406,13 +410,6 @@ def _of(context: Context, unit: EdgeUnit, owner: NodeSet, last: int, cost: float
 def _is_verb_form(context: Context, unit: EdgeUnit) -> bool:
     word = context.at(unit.last - 1)
     return word.endswith(("ing", "ed")) or word in ENGLISH.verb_of or word.removesuffix("s") in _VERBS
-
-
-def _is_verb(context: Context, unit: EdgeUnit, begin: int) -> bool:
-    """Return whether words for edges are a verb: "reports to X" of `reports_to`, "who works for X"."""
-    labels = context.lexicon.vocabulary.edge_labels
-    words = {word for edge in unit.edges for label in labels[edge] for word in label.words}
-    return context.at(unit.last) in words or context.at(begin - 1) in ("who", "that", "which", "what")
 
 
 # ================================================================================================================== kin
@@ -462,8 +459,7 @@ def _is_kin(context: Context, place: int) -> bool:
     if is_link and context.units.types.get(place):
         return False
     edges = {edge for unit in context.units.edges.get(place, ()) if unit.fit > LIGHT_FIT for edge in unit.edges}
-    labels = [set(label.words) for edge in edges for label in context.lexicon.vocabulary.edge_labels[edge]]
-    is_edge = any(is_link or {word, word.removesuffix("s")} & words for words in labels)
+    is_edge = bool(edges) and (is_link or {word, word.removesuffix("s")} & context.relations.labels.words(edges))
     return word in ENGLISH.kin and not is_edge
 
 
@@ -471,9 +467,8 @@ def _kin(context: Context, place: int, owner: Parse[NodeSet]) -> Phrases:
     """Yield those who are so many steps from named nodes, and not these themselves."""
     steps, sex, shared = ENGLISH.kin[context.at(place)]
     if steps == ("link",):
-        linked = Joined(context.relations.any_kinds, owner.value)
-        if owner.value.named:
-            yield Parse(owner.last, NodeSet(conditions=(linked,)), owner.cost + _COST)
+        for relation in context.relations.linked(NodeSet(), owner.value) if owner.value.named else ():
+            yield Parse(owner.last, relation.joined, owner.cost + _COST)
         return
     parents = _of_noun(context, "parents", owner.value)
     up = _shared(context, place, shared, owner.value) if shared else next(parents, None)

@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.text.tokenizer import plural as plural
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -27,19 +28,10 @@ def _table(text: str) -> dict[str, str]:
 
 SPELLED_OUT = _table("adj:adjective adv:adverb dept:department org:organization orgs:organizations loc:location")
 """Short forms that names of types are fond of."""
-PARTICIPLES = _table(
-    """write:written wrote:written make:made give:given take:taken find:found hold:held bind:bound know:known see:seen
-    show:shown win:won lead:led build:built buy:bought sell:sold teach:taught break:broken choose:chosen drive:driven
-    eat:eaten draw:drawn speak:spoken become:become have:had run:run cut:cut read:read keep:kept
-    sing:sung begin:begun wear:worn throw:thrown bear:borne feed:fed meet:met spend:spent send:sent lose:lost
-    edit:edited"""
-)
+_OTHERS = _table("wrote:written run:run become:become come:come have:had cut:cut read:read bear:borne edit:edited")
+PARTICIPLES: dict[str, str] = {verb: forms[-1] for verb, forms in ENGLISH.verb_forms.items()} | _OTHERS
 """Irregular participles by the base form; also of past tenses that serve as edge types."""
-PAST = _table(
-    """wrote:write made:make gave:give took:take found:find held:hold bound:bind knew:know saw:see won:win led:lead
-    built:build bought:buy sold:sell taught:teach broke:break chose:choose drove:drive drew:draw spoke:speak sang:sing
-    began:begin wore:wear met:meet sent:send lost:lose"""
-)
+PAST = {forms[0]: verb for verb, forms in ENGLISH.verb_forms.items()}
 GOVERNED = _table(
     """depend:on participate:in interact:with associate:with localize:to covary:with belong:to relate:to correlate:with
     collaborate:with conflict:with react:with consist:of result:in refer:to respond:to compete:with link:to connect:to
@@ -48,28 +40,12 @@ GOVERNED = _table(
 """The preposition that a verb takes, for edge types that leave it out."""
 RELATED = _table("related:to associated:with linked:to connected:to similar:to married:to affiliated:with adjacent:to")
 """The preposition of a word after `are`."""
-ACTIVE = word_set(
-    """acted appeared belonged collaborated competed died graduated lived occurred participated performed played
-    resided resulted retired served starred studied worked"""
-)
+ACTIVE = WORDS["active past"]
 """Past tenses before a preposition that are not passive: who acted in a film was not acted in it."""
-MUTUAL = word_set(
-    """adjacent alike antonym antonyms associated associates bordering borders connected connects cooccurs correlated
-    correlates covaries equivalent friend friends homologous identical interacting interaction interacts knows
-    linked links married neighbor neighbors neighbour neighbours opposite orthologous paralogous ppi related
-    relates resembles same sibling siblings similar spouse synonym synonyms"""
-)
+MUTUAL = WORDS["mutual"]
 """Words of edge types that hold both ways between nodes of one type, even if a table lists each pair once."""
 PREPOSITIONS = word_set("about after against as at before by during for from in into of on onto over to under with")
-VERBS = word_set(
-    """acquire activate admire affect annotate assess become bind block break buy catalyse catalyze cause cite
-    conflict consist contain control cover create define depend describe design develop direct discover document
-    downregulate edit employ enable encode enhance express follow found fund have hire hold illustrate implement
-    include influence inhibit inspire invent join know lead like love make manage manufacture mediate mention
-    modulate own palliate prescribe present prevent produce provide publish receive recommend regulate replace
-    require resemble see sell serve show speak stimulate study suggest supply support surround target teach
-    translate treat trigger upregulate use visit win write"""
-)
+VERBS = WORDS["verbs of edges"]
 """Verbs that serve as edge types in their base form: `CAUSES` and `cause` read alike."""
 NOUN_ENDINGS = tuple(word_set("ors ers ists ions ments ities ings ants ships ages types sses ries"))
 

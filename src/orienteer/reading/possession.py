@@ -179,22 +179,18 @@ HAVING = rules(
 def property_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Phrases:
     """Read `a website`, `a capacity over 50`."""
     is_denied, begin = having_word, context.skip(place, WORDS["determiners"] | WORDS["recorded"])
+    properties = context.lexicon.graph.arrays.properties
     for named in properties_named(context, begin, nodes):
         if named.facts.kind == "boolean":  # "with a scholarship" of `has_scholarship`
             is_so = Valued(named.facts.name, "=", named.facts.true, is_denied)
             yield Parse(named.last, nodes.that(is_so), named.cost + 0.05)
             continue
-        if is_denied and named.facts.kind == "number" and _has_zero(context, named.facts.name):
+        numbers = properties.numbers(named.facts.name, properties.rows(named.facts.name))
+        if is_denied and named.facts.kind == "number" and (numbers == 0).any():
             context.complain(named.last, f"{named.facts.name} that is 0, or not known? say which")
             continue
         yield Parse(named.last, nodes.that(Filled(named.facts.name, is_denied)), named.cost + 0.1)
         yield from property_said(context, named, nodes, is_denied=is_denied)
-
-
-def _has_zero(context: Context, name: str) -> bool:
-    """Return whether some node has nothing of a property: "no stock" may be 0, or not known."""
-    properties = context.lexicon.graph.arrays.properties
-    return bool((properties.numbers(name, properties.rows(name)) == 0).any())
 
 
 @part

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import date, timedelta
-from itertools import product
+from functools import reduce
+from itertools import chain, product
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.adjacency import circles_between, shortest_paths
+from orienteer.graph.adjacency import Way, circles_between, shortest_paths
 from orienteer.graph.properties import COMPARE, number_of
 from orienteer.graph.store import LONGEST_PATH, Graph
 from orienteer.index.arrays import Rows
@@ -72,8 +73,8 @@ class Joined:
     """With a comparison: edges are counted, and not the nodes that they lead to."""
     is_far: bool = False
     """Without a comparison, of `some`: several edges may lead there, one behind the other."""
-    also: tuple[int, ...] = ()
-    """Without a comparison, of `some`: an edge of one of these kinds leads to the same node as well."""
+    also: tuple[tuple[int, ...], ...] = ()
+    """Without a comparison, of `some`: of each of these sorts an edge leads to the same node as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,11 +210,22 @@ class ExactQuery:
 
 
 def linking_kinds(graph: Graph) -> tuple[int, ...]:
-    """Return the kinds of all edges, from either end, but of those to values that a property of their name has too."""
-    names, edges = graph.arrays.properties.names, graph.arrays.types.edges
-    values = {one.type for one in graph.schema.edges if one.type == one.target and one.type in names}
-    values -= {one.type for one in graph.schema.edges if one.type != one.target}
+    """Return the kinds of all edges, from either end, but of those to mere values."""
+    edges, values = graph.arrays.types.edges, value_types(graph)
     return tuple(kind for kind in range(2 * len(edges)) if edges[kind >> 1] not in values)
+
+
+def value_types(graph: Graph) -> set[str]:
+    """Return the types of mere values, with the edges of one name to them: a property is called so, too."""
+    names = graph.arrays.properties.names
+    values = {one.type for one in graph.schema.edges if one.type == one.target and one.type in names}
+    return values - {one.type for one in graph.schema.edges if one.type != one.target}
+
+
+def path_kinds(graph: Graph, ends: Collection[int]) -> tuple[int, ...]:
+    """Return the kinds of edges over which paths lead: over mere values only if an end is one."""
+    are_values = any(graph.arrays.type_at(row) in value_types(graph) for row in ends)
+    return tuple(range(2 * len(graph.arrays.types.edges))) if are_values else linking_kinds(graph)
 
 
 def is_of_texts(graph: Graph, name: str) -> bool:
@@ -304,7 +316,7 @@ def edges_of(query: ExactQuery) -> Iterator[int]:
         if measure is not None:
             yield from measure.kinds
     for joined in joined_of(query.nodes):
-        yield from (*joined.kinds, *joined.also)
+        yield from chain(joined.kinds, *joined.also)
 
 
 # ============================================================================================================ execution
@@ -498,13 +510,24 @@ class Executor:
     def _path(self, query: ExactQuery) -> QueryOutcome:
         """Return the nodes of a shortest path between two sets, in its order; none if all are too long."""
         assert query.other is not None
-        ends = (self._sets.rows(self._set(nodes)).tolist()[:MOST_ENDS] for nodes in (query.nodes, query.other))
         found = (
             path
-            for start, end in product(*ends)
-            for path in shortest_paths(self._sets.store.adjacency, start, end, most_edges=LONGEST_PATH, k=1)
+            for start, end in self._ends(query.nodes, query.other)
+            for path in shortest_paths(
+                self._sets.store.adjacency, start, end, most_edges=LONGEST_PATH, k=1, step=self._step(start, end)
+            )
         )
         return _outcome(np.array(min(found, key=len, default=()), np.int64))
+
+    def _ends(self, near: NodeSet, far: NodeSet) -> Iterator[tuple[int, int]]:
+        """Return the ends of paths between two sets."""
+        return product(*(self._sets.rows(self._set(nodes)).tolist()[:MOST_ENDS] for nodes in (near, far)))
+
+    def _step(self, *ends: int) -> Way:
+        """Return how paths between ends go on."""
+        adjacency = self._sets.store.adjacency
+        mask = np.isin(np.arange(2 * len(self._graph.arrays.types.edges)), path_kinds(self._graph, ends))
+        return adjacency.other_ends if mask.all() else lambda rows: adjacency.entries(rows, mask).neighbor
 
     def _compare(self, query: ExactQuery) -> QueryOutcome:
         assert query.other is not None
@@ -581,7 +604,7 @@ class Executor:
 
     def _led(self, condition: Joined) -> plan.NodeSet:
         """Return the nodes that a relation leads from, as it says."""
-        if condition.also:  # edges of two sorts lead to one node
+        if condition.also:  # edges of several sorts lead to one node
             near = self._sets.rows(plan.Leads(_hop(condition), self._set(condition.target)))
             places = np.unique(self._shared(near, condition) // len(self._graph.arrays.names))
             return plan.Among(tuple(near[places].tolist()))
@@ -619,11 +642,10 @@ class Executor:
 
     def _between(self, condition: Between) -> list[int]:
         """Return the rows on the shortest paths between two sets, those of the sets left out."""
-        ends = (self._sets.rows(self._set(nodes)).tolist()[:MOST_ENDS] for nodes in (condition.near, condition.far))
         adjacency, found = self._sets.store.adjacency, dict[int, set[int]]()
-        step, most = adjacency.other_ends, LONGEST_PATH
-        for start, end in product(*ends):
-            circles = circles_between(adjacency, start, end, on=step, back=step, most=most)
+        for start, end in self._ends(condition.near, condition.far):
+            step = self._step(start, end)
+            circles = circles_between(adjacency, start, end, on=step, back=step, most=LONGEST_PATH)
             if circles is None:
                 continue
             passed = [circles.meeting]
@@ -637,19 +659,19 @@ class Executor:
         return sorted(found[min(found)]) if found else []
 
     def _shared(self, near: Numbers, condition: Joined) -> NDArray[np.int64]:
-        """Return the place of a row times the number of nodes, + a node that both sorts of edges lead to; ascending."""
+        """Return the place of a row times the number of nodes, + a node that all sorts of edges lead to; ascending."""
         size, ways = len(self._graph.arrays.names), list[NDArray[np.int64]]()
-        for hop in (_hop(condition), plan.Hop(frozenset(condition.also))):
+        for hop in _hops(condition):
             parts = self._around(near, hop, condition.target)
             ends = [walked.near.astype(np.int64) * size + walked.far for walked in parts]
             ways.append(np.concatenate([np.zeros(0, np.int64), *ends]))
-        return np.intersect1d(ways[0], ways[1])
+        return reduce(np.intersect1d, ways)
 
     def shared(self, row: int, condition: Joined) -> list[WalkedStep]:
-        """Return the two edges from a node to one node that both sorts of a condition lead to; none where there are."""
+        """Return the edges from a node to one node that all sorts of a condition lead to; none where there are."""
         near, store = np.array([row], np.int64), self._sets.store
         shared, steps = self._shared(near, condition)[:1], list[WalkedStep]()
-        for hop in (plan.Hop(frozenset(condition.also)), _hop(condition)) if len(shared) else ():
+        for hop in _hops(condition) if len(shared) else ():
             for walked in store.around(near, hop, self._sets.budget):
                 at = walked.at[walked.far == shared[0]][:1].tolist()
                 steps += (WalkedStep(int(store.adjacency.kind[one]), one, int(shared[0])) for one in at)
@@ -719,6 +741,11 @@ def _of_group(query: ExactQuery, end: int) -> Measure | None:
 def _text(value: JsonValue) -> str:
     """Return a text as it is compared; empty for what is none."""
     return str(value).casefold() if isinstance(value, str | bool) else ""
+
+
+def _hops(condition: Joined) -> list[plan.Hop]:
+    """Return the sorts of edges that lead to one node, as they are said."""
+    return [*(plan.Hop(frozenset(kinds)) for kinds in condition.also), _hop(condition)]
 
 
 def _hop(edges: Joined | Measure) -> plan.Hop:

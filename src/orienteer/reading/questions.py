@@ -9,6 +9,7 @@ from typing import NamedTuple
 from orienteer.index.names import folded
 from orienteer.reading import claims, forms  # noqa: F401 (their rules)
 from orienteer.reading.comparisons import properties_of
+from orienteer.reading.edges import is_told_of_others
 from orienteer.reading.membership import COMMON
 from orienteer.reading.nouns import heads_at, people_of
 from orienteer.reading.objects import objects_at
@@ -163,6 +164,8 @@ def best_by(context: Context, place: int, top: _Top, nodes: NodeSet) -> Phrases:
     for measure in measures_at(context, place, nodes):
         if is_there and measure.value.target is not None and measure.value.target.conditions:
             continue  # the top 3 actors "in films by X" have the most of what?
+        if is_told_of_others(measure.value):
+            continue  # it is said of the edges that are counted
         facts = context.lexicon.properties.get(measure.value.property or "")
         is_date = facts is not None and facts.kind in ("year", "date")  # the first by a date are the earliest
         best = Best(measure.value, top.descending and not (top.is_early and is_date), top.first)
@@ -287,7 +290,7 @@ rules(
     Rule("everything in X", "'everything in' one all_inside over => list all_inside ~sure"),
     Rule("3 towers with the most halls", "listing top nodes ~handy", _first_of_best),
     Rule("three people who acted in X", "listing top nodes over ~loose", _any_so_many),
-    Rule("top 3 towers by height", "listing top nodes by best_by => list best_by"),
+    Rule("top 3 towers by height", "listing top nodes by best_by described(best_by) => list described"),
     Rule("apart from X, which beers are Y", "out='leaving out'* left=nodes|several unranked", _without),
     Rule("in Ardony, which harbour is the oldest", "placed => placed"),
     Rule("who brews X", "'who' who => list who"),

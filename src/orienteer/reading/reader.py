@@ -185,7 +185,12 @@ class RulesReader:
             by=self.name,
             rules=read.rules,
             senses=tuple(Sense(label=label, text=self._wording.line(sense.query)) for label, sense in senses),
-            notes=(*self._between(read.query), *map(_inside, inside), *self._direct(read.query), *_respelled(read)),
+            notes=(
+                *self._between(read.query),
+                *(f"in {name}: {name} and what is part of it" for name in inside),
+                *self._direct(read.query),
+                *_respelled(read),
+            ),
         )
 
     def names(self, question: str) -> bool:
@@ -282,16 +287,24 @@ class RulesReader:
         is_empty = any(
             set(one.rows) <= set(other.rows) for one in among for other in among if not one.negated and other.negated
         )
-        valued = {(one.property, one.value) for one in nodes.conditions if isinstance(one, Valued) and _is_equal(one)}
+        values = [one for one in nodes.conditions if isinstance(one, Valued)]
+        valued = {(one.property, one.value) for one in values if one.comparison == "=" and not one.negated}
         listed = {name for name, facts in self.lexicon.properties.items() if facts.is_list}
         own, properties = self._relations.types_of(nodes), self.lexicon.properties
         if any(name in properties and own.isdisjoint(properties[name].types) for name, _ in valued):
             return True  # no batch is a porter
-        told = [name for name, _ in valued if name not in listed]
+        eithers = [one for one in nodes.conditions if isinstance(one, Either) and not one.negated]
+        either = {name for one in eithers for name in _properties_of(one)}
+        told = [name for name in (*(name for name, _ in valued), *either) if name not in listed]
         if len(told) > len(set(told)):
             return True  # nobody whose job is "actor" has the job "director"
         joined = (condition for condition in nodes.conditions if isinstance(condition, Joined) and not condition.where)
         edges = [one for one in joined if one.comparison is None and one.extent == "some"]
+        compared = {name for one in nodes.conditions for name in _properties_of(one)}
+        if any(
+            self._relations.labels.of(one.kinds) & compared for one in edges if self._relations.is_single(one.kinds)
+        ):
+            return True  # "in Utrecht, Porto or Galway" is a list: nobody whose `city` is Utrecht has another city
         kinds = {one.kinds for one in edges if one.negated} & {one.kinds for one in edges if not one.negated}
         return is_empty or any(map(self._relations.is_single, kinds))
 
@@ -302,7 +315,7 @@ class RulesReader:
         `_Ambiguous` where of these no one number is told.
         """
         query, node_types = read.query, self.lexicon.graph.arrays.node_types
-        named, denied = _rows_of(query), _rows_denied_only(query)
+        named, denied = _rows_of(query), _rows_of(query, negated=True) - _rows_of(query)
         is_sum = query is None or query.form in (*_NUMBERS, "test")
         for place, unit in [(place, unit) for place, own in units.names.items() for unit in own]:
             if denied.intersection(unit.rows):
@@ -473,8 +486,10 @@ class RulesReader:
         return _unread(context, refusal_of(context))
 
 
-def _is_equal(valued: Valued) -> bool:
-    return valued.comparison == "=" and not valued.negated
+def _properties_of(condition: Condition) -> set[str]:
+    """Return the properties of nodes with which a condition, or an option of it, compares."""
+    options = condition.options if isinstance(condition, Either) else ((condition,),)
+    return {one.property for option in options for one in option if isinstance(one, Valued)}
 
 
 def _is_torn(parse: Parse[ExactQuery], other: Parse[ExactQuery]) -> bool:
@@ -516,10 +531,6 @@ def _rules_of(context: Context, query: ExactQuery) -> tuple[str, ...]:
     parts |= {id(value): 0 for _, value in context.fired if isinstance(value, ExactQuery) and value == query}
     fired = [(parts[id(value)], example) for example, value in context.fired if id(value) in parts]
     return tuple(dict.fromkeys(example for _, example in sorted(fired, key=lambda one: one[0]) if example))
-
-
-def _inside(name: str) -> str:
-    return f"in {name}: {name} and what is part of it"
 
 
 def _respelled(read: _Understood) -> Iterator[str]:
@@ -641,11 +652,6 @@ def _is_of_either(nodes: NodeSet) -> bool:
     )
 
 
-def _leaves_out(nodes: NodeSet) -> bool:
-    """Return whether a set already leaves nodes out: `the same brewery as X` asks for others by itself."""
-    return any(isinstance(condition, Among) and condition.negated for condition in nodes.conditions)
-
-
 def _but_others(context: Context, query: ExactQuery) -> ExactQuery | None:
     """Return a query without what the question itself names, where it asks for others: `other languages by X`."""
     places = [place for place, word in enumerate(context.words) if word in ("other", "others", "else")]
@@ -657,7 +663,9 @@ def _but_others(context: Context, query: ExactQuery) -> ExactQuery | None:
         nodes = _of_no_others(query.nodes)
         return None if nodes is None else replace(query, nodes=nodes)
     rows = tuple(sorted(_rows_of(query.nodes))) if is_asked and query.form in ("list", "count") else ()
-    if is_asked and not rows and query.form in ("list", "count") and not _leaves_out(query.nodes):
+    # `the same brewery as X` asks for others by itself
+    leaves_out = any(isinstance(one, Among) and one.negated for one in query.nodes.conditions)
+    if is_asked and not rows and query.form in ("list", "count") and not leaves_out:
         return None  # doctors in "other wards": other than what?
     return replace(query, nodes=query.nodes.that(Among(rows, negated=True))) if rows else query
 
@@ -678,15 +686,9 @@ def _of_no_others(nodes: NodeSet) -> NodeSet | None:
     return replace(nodes, conditions=conditions) if is_only or conditions != nodes.conditions else None
 
 
-def _rows_of(said: object) -> set[int]:
-    """Return the rows of all nodes that a query, or a part of one, names."""
-    return {row for one in parts_of(said) if isinstance(one, Among) and not one.negated for row in one.rows}
-
-
-def _rows_denied_only(said: object) -> set[int]:
-    """Return the rows of the nodes that a query, or a part of one, only denies: `other than X` and no plain `X`."""
-    denied = {row for one in parts_of(said) if isinstance(one, Among) and one.negated for row in one.rows}
-    return denied - _rows_of(said)
+def _rows_of(said: object, *, negated: bool = False) -> set[int]:
+    """Return the rows of all nodes that a query, or a part of one, names; or of those that it leaves out."""
+    return {row for one in parts_of(said) if isinstance(one, Among) and one.negated == negated for row in one.rows}
 
 
 def _sets_around(nodes: NodeSet, rows: set[int]) -> Iterator[NodeSet]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from orienteer.reading.edges import is_told_of_others
 from orienteer.reading.query import (
     Among,
     Between,
@@ -228,6 +229,8 @@ class Unanswered:
 
     def _tells_who(self, query: ExactQuery, types: frozenset[int]) -> bool:
         """Return whether nodes are people, or those who do as people do; true where no type is of people."""
+        if not query.nodes.types and any(one.kinds == self._relations.any_kinds for one in _joined(query)):
+            return False  # not all neighbours are people
         if not self._people or not types or self._people & types:
             return True
         kinds = [kind for condition in _joined(query) for kind in condition.kinds]
@@ -404,11 +407,12 @@ def _alone(context: Context, relations: SchemaRelations, query: ExactQuery) -> s
     if query.form == "list":
         ends += [one.target for one in _joined(query) if one.kinds == relations.any_kinds and not one.negated]
         ends += [end for one in query.nodes.conditions if isinstance(one, Between) for end in (one.near, one.far)]
-    mask = np.isin(np.arange(2 * len(arrays.types.edges)), relations.any_kinds)
-    for rows in (np.array(nodes.named, np.int32) for nodes in ends if nodes.named):
-        if not len(arrays.adjacency.entries(rows, None if query.form == "path" else mask).neighbor):
-            return str(arrays.names[int(rows[0])])
-    return ""
+    named = [nodes for nodes in ends if nodes.named]
+    if any(relations.are_values(nodes) for nodes in named):
+        return ""
+    return next(
+        (arrays.names[nodes.named[0]] for nodes in named if not relations.around(nodes, relations.any_kinds)), ""
+    )
 
 
 def _untold_end(context: Context, query: ExactQuery) -> str | None:
@@ -429,10 +433,9 @@ def _nameless(context: Context, relations: SchemaRelations, query: ExactQuery) -
         if isinstance(one, Valued) and one.property in context.lexicon.properties:
             own |= context.lexicon.properties[one.property].types
     if query.form == "list" and not own:
-        linked = [one.target.named for one in _joined(query) if one.kinds == relations.any_kinds and not one.negated]
-        mask = np.isin(np.arange(2 * len(arrays.types.edges)), relations.any_kinds)
-        around = [arrays.adjacency.entries(np.array(rows, np.int32), mask).neighbor.tolist() for rows in linked if rows]
-        both = set(around[0]).intersection(*around[1:]) if around else set[int]()
+        linked = (one.target for one in _joined(query) if one.kinds == relations.any_kinds and not one.negated)
+        around = [relations.around(nodes, relations.any_kinds) for nodes in linked if nodes.named]
+        both = set.intersection(*around) if around else set[int]()
         kinds = ((arrays.names[row], int(arrays.node_types[row])) for row in both)
         own = frozenset(kind for name, kind in kinds if name.isdigit() or relations.is_nameless(kind))
         if own:
@@ -523,6 +526,9 @@ def _tells_of_other_edges(nodes: NodeSet) -> bool:
 
     "Which films with a rating over 90 did X review": does X rate them so?
     """
+    measures = [] if nodes.best is None else [nodes.best.measure]
+    if any(isinstance(one, Joined | Measure) and is_told_of_others(one) for one in (*nodes.conditions, *measures)):
+        return True
     counted = [nodes.best.measure.kinds] if nodes.best is not None and not nodes.best.measure.where else []
     joined = [one for one in nodes.conditions if isinstance(one, Joined)]
     kinds = [*counted, *(one.kinds for one in joined if not one.where)]

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from orienteer.reading.lexicon import Lexicon
-from orienteer.reading.query import Among, Condition, Joined, Measure, NodeSet, linking_kinds
+from orienteer.reading.query import Among, Joined, Measure, NodeSet, is_of_anything, linking_kinds
 from orienteer.reading.units import LIGHT_FIT, SYNONYM, ConverseEdges, EdgeUnit, KindVerb
 from orienteer.reading.vocabulary import ENGLISH, WORDS, SchemaWords, abbreviates
 from orienteer.remembered import cached_method
@@ -151,9 +151,7 @@ class EdgeLabels:
         """Return whether words are a noun for whoever does it, and no verb: `students`, and not `discovers`."""
         if not _is_of_agent(word) or word in ENGLISH.verb_of:  # who went is no agent
             return False
-        stem = self._vocabulary.stem(word)
-        labels = [label for edge in unit.edges for label in self._vocabulary.edge_labels[edge]]
-        return all(stem not in label.stems and word not in label.words for label in labels)
+        return not any(own.startswith(word.removesuffix("s")) for own in self.words(unit.edges))
 
     def is_of_doers(self, unit: EdgeUnit, word: str) -> bool:
         """Return whether a noun is of whoever does what edges say, and not what they are called by."""
@@ -304,6 +302,9 @@ class SchemaRelations:
         self._all = frozenset(range(len(self._steps)))
         self.any_kinds = linking_kinds(lexicon.graph)
         """The kinds of all edges, from either end, that lead to things and not to mere values."""
+        kinds = range(2 * len(lexicon.graph.arrays.types.edges))
+        self.value_kinds = tuple(kind for kind in kinds if kind not in self.any_kinds)
+        """The kinds of the others."""
 
     def types_of(self, nodes: NodeSet) -> frozenset[int]:
         """Return the types that nodes of a set may have."""
@@ -478,12 +479,31 @@ class SchemaRelations:
             steps = [step for step in steps if self._may_be_said(step, preposition, hinted, frame)]
         # who is "in" a club need not be its `captain`, where another edge leads there
         steps = self._plain([step for step in steps if len(edges) == 1 or step in plain or step.edge in hinted])
-        own = {kind for kinds in map(_role_of, nodes.conditions) for kind in kinds}
+        # the edges that make nodes what they are called by: of directors, those to what they directed
+        roles = (one for one in nodes.conditions if isinstance(one, Joined) and is_of_anything(one) and not one.negated)
+        own = {kind for one in roles for kind in one.kinds}
         # "directors with more than two films": those that they directed; the author "of" a hill has written none
         if not self._are_called_alike(steps) or (own and preposition == "of"):
             steps = [step for step in steps if step.kind in own]
         if steps and self._are_called_alike(steps):
             yield self._relation(nodes, self._directed(steps, frame), target, _UNNAMED)
+
+    def linked(self, nodes: NodeSet, target: NodeSet) -> Iterator[Relation]:
+        """Yield the relation by whatever edge: to a mere value that is spoken of by those that lead to it."""
+        steps = [*self._between(nodes, target)]
+        if any(step.kind in self.any_kinds for step in steps):
+            yield Relation(nodes, self.any_kinds, target, 0.0)
+        elif steps:
+            yield self._relation(nodes, steps, target, 0.0)
+
+    def are_values(self, nodes: NodeSet) -> bool:
+        """Return whether nodes are mere values, to which no other edges lead."""
+        return not any(step.kind in self.any_kinds for step in self._between(NodeSet(), nodes))
+
+    def around(self, nodes: NodeSet, kinds: tuple[int, ...]) -> set[int]:
+        """Return the rows that edges of some kinds join named nodes to."""
+        entries = self._lexicon.graph.arrays.adjacency.entries(np.array(nodes.named, np.int32))
+        return set(entries.neighbor[np.isin(entries.kind, kinds)].tolist())
 
     def direct(self, nodes: NodeSet, preposition: str, target: NodeSet) -> Iterator[Relation]:
         """Yield the relation that no word names, if an edge is it and no way over other kinds."""
@@ -675,9 +695,3 @@ class SchemaRelations:
 def _meant(edges: Mapping[int, float], frame: Voice) -> Voice:
     """Return how edges are said where words say them in a voice."""
     return _CONVERSE[frame] if isinstance(edges, ConverseEdges) else frame
-
-
-def _role_of(condition: Condition) -> tuple[int, ...]:
-    """Return the kinds of edges that make nodes what they are called by: of directors, those to what they directed."""
-    is_bare = isinstance(condition, Joined) and not condition.target.conditions and condition.comparison is None
-    return condition.kinds if isinstance(condition, Joined) and is_bare and not condition.negated else ()

@@ -231,6 +231,7 @@ def _most_things_behind(context: Context, head: Parse[NodeSet], nodes: NodeSet, 
 # ================================================================================================================ verbs
 # Verbs with what they lead to: `treat X and Y`, `brewed by X`, `treat or palliate X`, `bind more than 8 genes`.
 
+_MOST_VERBS = 4  # that commas join, before the last
 _FRAMES = {"by": Voice.PASSIVE, "of": Voice.NOUN_OF}
 
 
@@ -265,12 +266,18 @@ def edges_named(context: Context, place: int) -> Iterator[Parse[Verbs]]:
         if not is_said_of and context.relations.labels.is_agent(unit, context.at(unit.last - 1)):
             continue
         yield Parse(unit.last, Verbs((unit,), unit.last), 0.0)
-        begin = context.skip(unit.last, WORDS["all prepositions"])
-        second = context.starts(begin, "or", "and")
-        if second is not None:
-            for other in context.units.edges.get(context.skip(second, WORDS["auxiliaries"]), ()):
-                both = Verbs((unit, other), other.last, context.at(other.first - 1) == "or")
-                yield Parse(other.last, both, 0.0)
+        yield from _verbs_behind(context, (unit,))
+
+
+def _verbs_behind(context: Context, units: tuple[EdgeUnit, ...]) -> Iterator[Parse[Verbs]]:
+    """Yield verbs with those that follow: `[wrote] and directed`, `[wrote], directed or produced`."""
+    begin = context.skip(units[-1].last, WORDS["all prepositions"])
+    joint = context.starts(begin, "or", "and")
+    for other in context.units.edges.get(context.skip(joint or begin, WORDS["auxiliaries"]), ()):
+        if joint is not None:
+            yield Parse(other.last, Verbs((*units, other), other.last, context.at(joint - 1) == "or"), 0.0)
+        elif context.is_behind_comma(begin) and len(units) < _MOST_VERBS:
+            yield from _verbs_behind(context, (*units, other))
 
 
 @part
@@ -306,7 +313,12 @@ def event_noun(context: Context, place: int, nodes: NodeSet, action: Action) -> 
 
 @part
 def led_to(context: Context, place: int, nodes: NodeSet, action: Action, objects: Objects) -> Phrases:
-    """Read nothing: the nodes that verbs join to things."""
+    """Read nothing: the nodes that verbs join to things; no `prize winning films`, which are no prizes."""
+    first, last = action.verbs.units[0].first, action.verbs.last
+    is_singular = context.units.types.get(first - 1) and not context.at(first - 1).endswith("s")
+    plurals = (unit for unit in context.units.types.get(last, ()) if context.at(unit.last - 1).endswith("s"))
+    if is_singular and context.at(last - 1).endswith("ing") and any(plurals):
+        return iter(())
     things = Parse(place, objects, 0.0)
     return verb_joined(context, nodes, action.verbs, action.frame, things, is_strict=action.is_strict)
 
@@ -323,21 +335,23 @@ def the_same(context: Context, place: int) -> int | None:
 @part
 def both_led_to(context: Context, place: int, nodes: NodeSet, action: Action, head: NodeSet) -> Phrases:
     """Read what is said of one thing that two verbs lead to: `wrote and directed the same film [released in 1990]`."""
-    if len(action.verbs.units) != 2 or action.verbs.are_any or head.named or not head.types:
+    verbs, named = action.verbs, context.relations.named
+    if len(verbs.units) < 2 or verbs.are_any or head.named or not head.types:
         return
     for target in context.described(Parse(place, head, 0.0)):
-        one, other = (
-            next(context.relations.named(nodes, unit.edges, action.frame, target.value, is_strict=True), None)
-            for unit in action.verbs.units
-        )
+        ways = [
+            next(named(nodes, unit.edges, action.frame, target.value, is_strict=True), None) for unit in verbs.units
+        ]
         if any(isinstance(said, Joined) and said.where for said in target.value.conditions):
             continue  # "reviewed and directed the same film with a rating over 90": who rated it?
-        if one is None or other is None or one.target.is_between or other.target.is_between:
+        relations = [way for way in ways if way is not None and not way.target.is_between]
+        kinds = [kind for relation in relations for kind in relation.kinds]
+        if len(relations) < len(ways) or len(set(kinds)) < len(kinds):
             continue
-        if set(one.kinds) & set(other.kinds) or one.nodes.types != other.nodes.types:
-            continue
-        said = Joined(other.kinds, other.target, also=one.kinds)
-        yield Parse(target.last, other.nodes.that(said), target.cost + one.cost + other.cost)
+        *others, one = relations
+        if all(other.nodes.types == one.nodes.types for other in others):
+            said = Joined(one.kinds, one.target, also=tuple(other.kinds for other in others))
+            yield Parse(target.last, one.nodes.that(said), target.cost + sum(way.cost for way in relations))
 
 
 def _so_many(context: Context, place: int, event_noun: Relation, count: tuple[Comparison, float]) -> NodeSet:
@@ -405,10 +419,8 @@ def is_particle(context: Context, place: int, verbs: Verbs) -> bool:
     word = context.at(place)
     if word in WORDS["all prepositions"]:
         return True
-    labels = context.lexicon.vocabulary.edge_labels
-    return word in WORDS["particles"] and any(
-        word in label.words for unit in verbs.units for edge in unit.edges for label in labels[edge]
-    )
+    edges = [edge for unit in verbs.units for edge in unit.edges]
+    return word in WORDS["particles"] and word in context.relations.labels.words(edges)
 
 
 def _behind_both(context: Context, place: int) -> str:
@@ -440,7 +452,7 @@ def fitting(context: Context, verbs: Verbs, preposition: str) -> Verbs | None:
 
 def _may_follow(context: Context, edge: int, preposition: str) -> bool:
     """Return whether a preposition is of an edge type's label, or the label has none of its own."""
-    words = {word for label in context.lexicon.vocabulary.edge_labels[edge] for word in label.words}
+    words = context.relations.labels.words([edge])
     if preposition == "by":
         return "to" not in words  # "sold by" is not `sold_to`
     if preposition == "to" and "by" in words:

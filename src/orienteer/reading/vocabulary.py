@@ -395,8 +395,11 @@ class Language:
         """What a preposition alone may say, as beginnings of words of edge types."""
         self.stating = _sets(known["stating"])
         """Verbs that state a property, with words of such properties."""
-        forms = (group.split() for group in known["verbs"]["forms"].split(","))
-        self.verb_of = {form: verb for verb, *forms in forms for form in forms}
+        self.verb_forms: dict[str, list[str]] = {
+            group.split()[0]: group.split()[1:] for group in known["verbs"]["forms"].split(",")
+        }
+        """By verb its past, and its participle where that is another, if no ending tells them."""
+        self.verb_of = {form: verb for verb, forms in self.verb_forms.items() for form in forms}
         """By form that no ending tells, the verb that it is of."""
 
     def _tell_adjectives(self, known: Mapping[str, Mapping[str, str]]) -> None:
@@ -426,7 +429,7 @@ class Language:
         verb, space, rest = verb.partition(" ")
         if verb == "be":
             return f"were {rest}", rest
-        forms = [form for form, of in self.verb_of.items() if of == verb]
+        forms = self.verb_forms.get(verb)
         regular = f"{verb}d" if verb.endswith("e") else f"{verb[:-1]}ied" if verb.endswith("dy") else f"{verb}ed"
         past, participle = (forms[0], forms[-1]) if forms else (regular, regular)
         return past + space + rest, participle + space + rest

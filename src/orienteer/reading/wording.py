@@ -30,6 +30,7 @@ from orienteer.reading.query import (
     Valued,
     is_of_edges,
     linking_kinds,
+    path_kinds,
 )
 from orienteer.text.sentences import single_spaced
 
@@ -186,7 +187,7 @@ class QueryWording:
             options = " or ".join(" and ".join(map(self.condition, option)) for option in condition.options)
             return f"{denial}({options})"
         if condition.also:
-            return f"{denial}both {self._relation(condition.also)} and {self._way(condition)}"
+            return f"{denial}both {' and '.join((*map(self._relation, condition.also), self._way(condition)))}"
         if condition.comparison is None:
             return f"{denial}{self._way(condition)}"
         edges = "edges " if condition.are_edges else ""
@@ -275,7 +276,11 @@ class CypherWording:
         if query.form == "path":
             assert query.other is not None
             ends = {"a": query.nodes, "b": query.other}
-            way = "-[*..8]-".join(f"({name}{self._label(nodes)})" for name, nodes in ends.items())
+            edges = self._arrays.types.edges
+            kinds = path_kinds(self._wording.graph, [row for nodes in ends.values() for row in nodes.named])
+            names = dict.fromkeys(_quoted(edges[kind >> 1]) for kind in kinds)
+            types = f":{'|'.join(names)}" if len(names) < len(edges) else ""
+            way = f"-[{types}*..8]-".join(f"({name}{self._label(nodes)})" for name, nodes in ends.items())
             told = " AND ".join(self._condition(name, one) for name, nodes in ends.items() for one in nodes.conditions)
             return f"MATCH p = shortestPath({way}) WHERE {told} RETURN p"
         if query.form == "compare" or not self._is_sayable(query.other or query.nodes):
@@ -346,24 +351,21 @@ class CypherWording:
 
     def _compared(self, variable: str, condition: Valued) -> str:
         """Return a comparison with a value, texts whatever their case, dates as the texts that they are."""
-        name = f"{variable}.{_quoted(condition.property)}"
+        name, properties = condition.property, self._arrays.properties
+        told = f"{variable}.{_quoted(name)}"
         if condition.comparison == "contains":
-            return f"toLower({name}) CONTAINS {_text(str(condition.value)).lower()}"
+            return f"toLower({told}) CONTAINS {_text(str(condition.value)).lower()}"
         if isinstance(condition.value, float):
-            value = self._wording.moment(condition.property, condition.value)
-            if self._wording.is_dated(condition.property):
+            value = self._wording.moment(name, condition.value)
+            if self._wording.is_dated(name):
                 value = _text(f"{value}-01-01" if value.isdigit() else value)
         elif condition.comparison != "=":
             value = _text(str(condition.value))
-        elif self._is_boolean(condition.property):
+        elif isinstance(properties.values(name, properties.rows(name)[:1])[0], bool):
             value = str(condition.value).lower()
         else:
-            return f"toLower({name}) = {_text(str(condition.value)).lower()}"
-        return f"{name} {_sign(condition.comparison)} {value}"
-
-    def _is_boolean(self, name: str) -> bool:
-        rows = self._arrays.properties.rows(name)[:1]
-        return isinstance(self._arrays.properties.values(name, rows)[0], bool)
+            return f"toLower({told}) = {_text(str(condition.value)).lower()}"
+        return f"{told} {_sign(condition.comparison)} {value}"
 
     def _pattern(self, variable: str, edges: Joined | Measure) -> str:
         target, number = edges.target or NodeSet(), next(self._numbers)
@@ -377,9 +379,9 @@ class CypherWording:
         told += [self._condition(f"m{number}", condition) for condition in target.conditions]
         where = f" WHERE {' AND '.join(told)}" if told else ""
         also = ""
-        if isinstance(edges, Joined) and edges.also:  # further edges to the same node
-            plain = self._pattern(variable, Joined(edges.also, NodeSet())).removeprefix("MATCH ")
-            also = f", {re.sub(r'[(]m[0-9]+[)]$', f'(m{number})', plain)}"
+        for kinds in edges.also if isinstance(edges, Joined) else ():  # further edges to the same node
+            plain = self._pattern(variable, Joined(kinds, NodeSet())).removeprefix("MATCH ")
+            also += f", {re.sub(r'[(]m[0-9]+[)]$', f'(m{number})', plain)}"
         return f"MATCH ({variable}){left}[{edge}{types}]{right}(m{number}{self._label(target)}){also}{where}"
 
     def _of_edge(self, variable: str, condition: Valued) -> str:
