@@ -302,3 +302,45 @@ def test_a_quotation_has_what_is_counted_named_and_asked(yard: Graph, question: 
     result = _ask(yard, question)
     assert result.answer is None or not result.answer.lstrip("| ").startswith("Oil |")
     assert not lacks or (result.refusal is not None and lacks in result.refusal.text.casefold())
+
+
+_SETTINGS = """# Settings
+
+### retry-limit
+Default: 2
+
+How often a request is repeated.
+
+### retry-factor
+Default: 10
+
+The factor of the waits between repeated requests.
+
+### retry-wait
+Default: 300
+
+### exit
+The program ends with exit code 0 or 1.
+"""
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Graph:
+    parts = {f"{part.split()[0]}.md": f"# Settings\n\n## {part}" for part in _SETTINGS.split("### ")[1:]}
+    return _built(
+        tmp_path_factory.mktemp("settings"), {**parts, "more.md": "# Notes\n\nThe retry of a limit is rare.\n"}
+    )
+
+
+@pytest.mark.parametrize(("name", "default"), [("retry-limit", "2"), ("retry-factor", "10"), ("retry-wait", "300")])
+def test_what_is_joined_by_hyphens_is_asked_of_itself_alone(settings: Graph, name: str, default: str) -> None:
+    result = _ask(settings, f"What is the default of {name}?")
+    assert result.hits[0].source is not None
+    assert result.hits[0].source.file.endswith(f"{name}.md")
+    assert result.answer is None or f"Default: {default}" in result.answer
+
+
+def test_a_number_behind_a_word_that_no_text_has_is_lacking(settings: Graph) -> None:
+    result = _ask(settings, "What does exit code 137 mean?")
+    assert result.answer is None
+    assert "137" in result.notes[0] + (result.refusal.text if result.refusal else "")

@@ -39,6 +39,7 @@ _TOKEN = re.compile(r"[\w][\w.'’/:-]*")
 IDENTIFIER = re.compile(r"\w*[a-z][A-Z]\w*|\w+(?:[_.]|::)\w[\w.:]*|[A-Z]{2,}\w*|\w*(?:[a-zA-Z]\d|\d[a-zA-Z])\w*")
 """`MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`"""
 _NUMBERED = re.compile(r"\b([^\W\d_]{2,40})\s+(\d[\d.,]*)(?<![.,])")
+_COMPOUND = re.compile(r"(?<![\w-])\w+(?:-\w+)+(?![\w-])")
 _VERSION = re.compile(r"(?<=[A-Za-z]{2})v?(?=\d)")
 _ENDS = re.compile(r"[.:;!?…\n\"“”(–—]|\s[-*]\s")  # after these a sentence may begin
 _LONGEST_NAME = 200  # characters
@@ -104,6 +105,7 @@ class QuestionTerms:
         self.terms = snippet_terms(graph, self.words, {others[0]: others[1:] for others in spelled.values() if others})
         self.numbered = [found for found in _NUMBERED.findall(text) if found[0].casefold() not in STOP]
         """Its words before a number, each with the number: *bed 45*."""
+        self._compounds = [f" {one} " for one in _COMPOUND.findall(text.casefold())]
         self.weight = self.terms.weight(self.terms.weights.keys())
         """The idf of all its terms together."""
         measures = (word for word in self.words if _DIGIT.search(word) or word in _DATED)
@@ -134,6 +136,13 @@ class QuestionTerms:
             closest = max(closest, weight(near))
         held = weight(set[str]().union(*known.values()))
         return (held / self.weight, closest / self.weight) if known else (0.0, 0.0)
+
+    def has_compounds(self, row: int) -> bool:
+        """Return whether a passage has all that the question joins by hyphens: not `retry-factor` for *retry-limit*."""
+        arrays = self.graph.arrays
+        said = f"{arrays.names[row]}\n{arrays.texts[row]}".casefold() if self._compounds else ""
+        joined = f" {' '.join(_COMPOUND.findall(said))} "
+        return bool(self._compounds) and all(one in joined for one in self._compounds)
 
     def is_of_another(self, text: str) -> bool:
         """Return whether a text has another number where the question has one, as *bed 135* for *bed 45*."""
@@ -189,7 +198,7 @@ def evidence_order(
 
     A score is a sum of shares: of the best score of each searcher; of the question's telling words that the passage
     has, and has close together; 1 / place among those found; and half as much for words in the title, for words side by
-    side, and for a definition. `mask`, (nodes,), is of the passages that may answer;
+    side or joined by the same hyphens, and for a definition. `mask`, (nodes,), is of the passages that may answer;
     `words_of` returns the words of a row's text.
     """
     graph, text = question.graph, question.text
@@ -209,7 +218,8 @@ def evidence_order(
         words = [*title, *words_of(row)]
         held, closest[at] = question.shares(words)
         defines = is_definition and Passage(question, row).defines
-        totals[at] += held + closest[at] + _HALF * (titled + question.pair_share(words) + defines)
+        beside = question.pair_share(words) + question.has_compounds(row)
+        totals[at] += held + closest[at] + _HALF * (titled + beside + defines)
         if row in places:
             totals[at] += 1 / places[row]
         elif not held and searchers[0] is not searchers[1]:  # it shares stop words alone
@@ -413,7 +423,10 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
         return None
     is_defined = _DEFINED.match(text) is not None
     best: tuple[float, Passage, SentenceContext] | None = None
+    having = set(filter(question.has_compounds, rows[:READ])) or set(rows)
     for place, row in enumerate(rows[:READ]):
+        if row not in having:
+            continue
         passage = Passage(question, row)
         for candidate in passage.candidates():
             piece, above = candidate.piece, candidate.above
@@ -434,6 +447,7 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
     piece, above = candidate.piece, candidate.above
     context = passage.context_terms(candidate)
     lacks = tuple(word for word, term in question.needed.items() if term not in context)
+    lacks += tuple(number for _, number in question.numbered if number in question.absent)
     lacks += _wanting(text, passage.text[piece.begin : piece.end])
     most, rivals = _MOST.search(text), ""
     alike = sum(other.terms >= piece.terms for other, *_ in passage.sentences) if passage.is_table else 0
