@@ -23,9 +23,9 @@ _FILES = {
     "staff.md": "# Staff\n\nPriya Nair keeps the books.\n",
     "changes.md": "# Changes\n\nSupport locales of France and of the Netherlands.\n",
     "licence.md": "# Licence\n\nThe winch program comes under the GPL-2. Its log is read by the master.\n",
-    "revenue.csv": "Month,Revenue,Target\nJanuary,300,1200\nMarch,397,1500\n",
+    "revenue.csv": "Calendar month,Revenue,Target\nJanuary,300,1200\nMarch,397,1500\n",
     "berths.csv": 'Berth,Terms,Fee\n"South | quay",short stay,55 euros\n',
-    "prices.csv": "article,name,price,stock\nA-200,seal 45 mm,12.50,7\nA-201,seal 60 mm,19.90,3\n",
+    "prices.csv": "article no,name,price,stock\nA-200,seal 45 mm,12.50,7\nA-201,seal 60 mm,19.90,3\n",
     "lunch.eml": "From: a@b.example\nSubject: Lunch\n\nLunch is at noon.\n",
 }
 

@@ -230,6 +230,7 @@ SMALL = {
     + _table("Boat,Length,Port,Fee", "Seagull,12.5 m,Skarn,40 €", "Tern,8.0 m,Gull,25 €", "Heron,15.2 m,Skarn,55 €"),
     "east.md": "# Cranes\n\nOf the east.\n\n" + _table("Crane,Capacity,Built", "Elsa,4,1987", "Emma,12,2004"),
     "west.md": "# Cranes\n\nOf the west.\n\n" + _table("Crane,Colour,Height", "Wera,red,20", "Wilma,red,31"),
+    "revenue.csv": "Month,Revenue,Target\nJanuary,300,1200\nMarch,397,1500\n",
     "guest.md": "# A registration\n\nOf one guest.\n\n" + _table("Guest,Ada Holm", "Room,12", "Nights,3"),
 }
 
@@ -252,6 +253,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("How many boats have their port in Skarn?", "2"),
         ("Which crane was built first?", "Elsa"),
         ("Which crane is the highest?", "Wilma"),
+        ("Which month had the highest revenue?", "March"),
+        ("What was the revenue in March?", "397"),
     ],
 )
 def test_small_tables_are_asked_by_what_their_rows_are(small: Retriever, question: str, answer: str) -> None:
