@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "foreign": "Foreign, ForeignReader, foreign_languages",
-        "query": "Executor as QueryExecutor",
+        "executor": "Executor as QueryExecutor",
         "line": "parse as parse_reading_line",
         "linker": "AnchorConfig, PhraseLinker",
         "overview": "Overview",

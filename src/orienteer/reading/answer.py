@@ -20,6 +20,7 @@ from orienteer.query import plan
 from orienteer.query.budget import Budget
 from orienteer.query.proof import Leg, WalkedStep, Witness
 from orienteer.query.store import Store
+from orienteer.reading.executor import Executor, QueryOutcome
 from orienteer.reading.line import TOTALS, parse
 from orienteer.reading.query import (
     Among,
@@ -27,11 +28,9 @@ from orienteer.reading.query import (
     Condition,
     Either,
     ExactQuery,
-    Executor,
     Joined,
     Measure,
     NodeSet,
-    QueryOutcome,
     Valued,
     edges_of,
     is_of_edges,

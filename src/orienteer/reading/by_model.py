@@ -22,10 +22,11 @@ from orienteer.llm.conversation import ask, begin, prompt_of
 from orienteer.llm.schema import GRAMMAR, object_of
 from orienteer.protocols import LanguageModel, RecordedReading, Run, manner_of
 from orienteer.reading.brief import grammar_of, listed_values, names_of, schema_of
+from orienteer.reading.executor import Executor
 from orienteer.reading.foreign import EveryLanguage
 from orienteer.reading.line import parse, tried
 from orienteer.reading.quantities import converted
-from orienteer.reading.query import Among, Best, ExactQuery, Executor, Joined, NodeSet, Told, Valued, parts_of
+from orienteer.reading.query import Among, Best, ExactQuery, Joined, NodeSet, Told, Valued, parts_of
 from orienteer.reading.units import SURE_NAME, NameUnit, PropertyFacts, Units
 from orienteer.reading.vocabulary import AKIN, ENGLISH, QuestionWords, alike
 from orienteer.reading.wording import QueryWording

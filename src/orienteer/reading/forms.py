@@ -9,9 +9,10 @@ from typing import Literal, NamedTuple, TypeAlias
 from orienteer.reading.clauses import all_said
 from orienteer.reading.comparisons import adjective, compared_by, properties_of, stated_by, superlatives_at
 from orienteer.reading.edges import EVENTS_COUNTED, EVENTS_PER, complain_of_many
+from orienteer.reading.executor import Executor
 from orienteer.reading.nouns import heads_at
 from orienteer.reading.properties import properties_named
-from orienteer.reading.query import PERIODS, Best, ExactQuery, Executor, Joined, Measure, NodeSet, Valued, joined_of
+from orienteer.reading.query import PERIODS, Best, ExactQuery, Joined, Measure, NodeSet, Valued, joined_of
 from orienteer.reading.relations import Voice, turned
 from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, part_of_words, rules
 from orienteer.reading.units import LIGHT_FIT, KindVerb, PropertyFacts

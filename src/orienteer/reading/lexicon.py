@@ -11,9 +11,10 @@ import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.reading.answer_type import type_likeness
+from orienteer.reading.executor import Executor
 from orienteer.reading.linker import MOST_NAMESAKES, LinkedPhrase, PartialNames, PhraseLinker
 from orienteer.reading.quantities import Written, quantity
-from orienteer.reading.query import NAME, TEXT, Executor, Measure
+from orienteer.reading.query import NAME, TEXT, Measure
 from orienteer.reading.units import (
     LIGHT_FIT,
     LONGEST_VALUE,

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.reading.edges import condition, contrary, joined_together, most as most_joined
+from orienteer.reading.executor import Executor
 from orienteer.reading.nouns import heads_at, names_at, people_of
 from orienteer.reading.objects import Objects
-from orienteer.reading.query import Among, Between, Condition, Either, ExactQuery, Executor, Joined, NodeSet
+from orienteer.reading.query import Among, Between, Condition, Either, ExactQuery, Joined, NodeSet
 from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, rules
 from orienteer.reading.units import LIGHT_FIT
 from orienteer.reading.vocabulary import WORDS

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from orienteer.reading.executor import Executor
 from orienteer.reading.lexicon import Lexicon
-from orienteer.reading.query import Among, Condition, Either, ExactQuery, Executor, Joined, NodeSet
+from orienteer.reading.query import Among, Condition, Either, ExactQuery, Joined, NodeSet
 from orienteer.reading.relations import SchemaRelations, turned
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 

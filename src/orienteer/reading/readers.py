@@ -17,9 +17,10 @@ from orienteer.llm.conversation import recorded_by
 from orienteer.plugins import fault, load, registered
 from orienteer.protocols import LanguageModel, QuestionReader, RecordedReading, Run
 from orienteer.reading.by_model import ModelReader
+from orienteer.reading.executor import Executor
 from orienteer.reading.foreign import EveryLanguage
 from orienteer.reading.line import parse, tried
-from orienteer.reading.query import Among, ExactQuery, Executor, Joined, Valued, parts_of
+from orienteer.reading.query import Among, ExactQuery, Joined, Valued, parts_of
 from orienteer.records import Reading, Refusal
 
 Check: TypeAlias = Literal["refused", "always"]
