@@ -740,3 +740,53 @@ def test_a_period_groups_what_has_dates_as_pandas_has_it(period, length, asked, 
 def test_people_are_not_grouped_by_the_only_date_that_they_have():
     people = [Node(name, "person", name, properties={"born": "1990-02-01"}) for name in ("Ann Oak", "Ben Elm")]
     assert Retriever(Graph.from_records(people, []), "anchor").ask("How many people per year?").answer is None
+
+
+def shops(**columns):
+    """Return a retriever over shops with these properties, a value for each."""
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    nodes = [Node(f"s{at}", "shop", f"Shop {at}", properties=own) for at, own in enumerate(rows)]
+    return Retriever(Graph.from_records(nodes, []), "anchor")
+
+
+def test_the_biggest_and_the_latest_of_a_group_are_no_numbers_of_it():
+    cities = ["Utrecht", "Porto", "Galway", "Utrecht", "Bonn"]
+    sized = shops(city=cities, size=[1, 2, 3, -9, 5], opened_on=[f"201{at}-01-01" for at in range(5)])
+    for end, city in (("biggest", "Bonn"), ("smallest", "Utrecht"), ("latest", "Bonn"), ("earliest", "Utrecht")):
+        assert sized.ask(f"Which city has the {end} shop?").answer in (None, city), end
+    assert sized.ask("Which city has the most shops?").answer == "Utrecht"
+    assert shops(city=cities).ask("Which city has the biggest shop?").answer is None
+
+
+def test_a_property_called_as_a_period_is_itself():
+    people = shops(**{"year of birth": [1980, 1980, 1981], "birth": ["1990-01-01", "1991-02-01", "1992-03-01"]})
+    asked = people.ask("shops per year of birth")
+    assert {str(year): number for year, number in asked.table.rows} == {"1980": 2, "1981": 1}
+    for line in ("count shop per year of birth", "count shop per year of `birth`", "count shop per itself"):
+        told = people.ask("x", reading=line)
+        assert people.ask("x", reading=told.reading.text).table == told.table
+    assert dict(people.ask("x", reading="count shop per year of `birth`").table.rows) == dict.fromkeys(
+        ("1990", "1991", "1992"), 1
+    )
+
+
+def test_a_period_is_of_dates_of_any_age_and_a_node_counts_once_in_a_group():
+    coins = shops(minted_on=["0987-05-01", "0987-05-02", "0988-01-01", "9999-12-31"], worth=[1, 2, 3, 100])
+    assert dict(coins.ask("x", reading="count shop per month of minted_on").table.rows) == {"0987-05": 2, "0988-01": 1}
+    assert dict(coins.ask("x", reading="count shop per day of minted_on").table.rows)["0988-01-01"] == 1
+    numbers = shops(placed=[20210105, 20210121, 20210301])
+    assert numbers.ask("x", reading="count shop per month of placed").table is None
+    lists = shops(colours=[["red", "blue"], ["red", "red"], ["green"]], size=[10, 20, -5])
+    assert dict(lists.ask("x", reading="sum size of shop per colours").table.rows) == {
+        "red": 30,
+        "blue": 10,
+        "green": -5,
+    }
+
+
+def test_of_two_edges_to_one_kind_none_is_taken_for_a_total():
+    nodes = [Node("Ann", "person", "Ann"), Node("Bob", "person", "Bob")]
+    nodes += [Node(f"h{at}", "hall", f"Hall {at}", properties={"rent": rent}) for at, rent in enumerate((10, 20, 500))]
+    edges = [Edge("h0", "owner", "Ann"), Edge("h1", "owner", "Ann"), Edge("h2", "architect", "Bob")]
+    halls = Retriever(Graph.from_records(nodes, edges), "anchor")
+    assert halls.ask("Which person has the highest total rent?").answer is None

@@ -15,7 +15,6 @@ from orienteer.graph.store import Graph
 from orienteer.reading.linker import Candidate, LinkedPhrase
 from orienteer.reading.vocabulary import ALIKE, Label, QuestionWords, SchemaWords, abbreviates, alike
 from orienteer.text import english
-from orienteer.text.tokenizer import singulars
 
 _HEAD, _MODIFIER = 0.6, 0.5  # one word of a type name of several: its last, another
 _SURE = 0.65  # a mention that is at least this good may stand between, or beside an anchor
@@ -140,7 +139,7 @@ def _word(reading: QuestionWords, place: int, stem: str, label: Label, vocabular
         return ALIKE
     # "maintained" is the edge, not the maintainer; "section" may be both.
     is_edge = word.stem in vocabulary.edge_words if likeness < 1 else word.text in vocabulary.edge_literals
-    return 0.0 if is_edge and singulars(word.text).isdisjoint(label.words) else likeness
+    return 0.0 if is_edge and word.text not in label.words else likeness
 
 
 def apposed(

@@ -133,7 +133,9 @@ def all_joined(
 
 def joined_together(context: Context, objects: Objects, conditions: Sequence[Condition]) -> Sequence[Condition]:
     """Return what holds where one condition is for each thing of a list: all of them, or any."""
-    is_either = not objects.both and are_single(context, conditions)  # people "in Sales and Support"
+    is_either = (
+        len(objects.members) > 1 and not objects.both and are_single(context, conditions)
+    )  # people "in Sales and Support"
     if len(conditions) > 1 and (objects.any or is_either):
         so = [condition for condition in conditions if not condition.negated]
         others = [condition for condition in conditions if condition.negated]

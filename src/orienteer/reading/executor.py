@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -62,6 +63,7 @@ _TOTALS: Mapping[str, Callable[[NDArray[np.float64]], np.float64]] = {
     "sum": np.sum,
     "median": np.median,
 }
+_DATE = re.compile(r"(?!999[89])\d{4}(-\d\d(-\d\d([T ].*)?)?)?", re.ASCII)  # the last years stand for no date
 _PAIR = 4  # nodes that a comparison of two names, namesakes among them
 
 
@@ -76,7 +78,7 @@ class QueryOutcome:
     missing: int = 0
     """Nodes that an average, a sum or a superlative leaves out, for they have no value."""
     table: tuple[tuple[JsonValue, float], ...] = ()
-    """For each group its value or what it is called, and its number; the largest first."""
+    """For each group its value or what it is called, and its number; the largest first, periods in their order."""
     ends: tuple[int, ...] = ()
     """For each group the row of its node, -1 for a value."""
 
@@ -89,8 +91,8 @@ class Executor:
         self._graph, self._mask = graph, mask
         self._sets = Sets(Store.of(graph), Budget())
         self.conditions: dict[plan.NodeSet, Condition] = {}
-        self._compiled: dict[Condition, plan.NodeSet] = {}
         """The conditions that were compiled, by what they became: a proof is put in words by them."""
+        self._compiled: dict[Condition, plan.NodeSet] = {}
 
     def run(self, query: ExactQuery) -> QueryOutcome:
         """Return the outcome of a query."""
@@ -215,7 +217,7 @@ class Executor:
                 told.update(own)
                 table.append((name, float(len(set(own)))))
                 continue
-            having, numbers = self._numbers(np.array(own, np.int64), measure)
+            having, numbers = self._numbers(np.unique(own).astype(np.int64), measure)
             told.update(having[~np.isnan(numbers)].tolist())
             numbers = numbers[~np.isnan(numbers)]
             if len(numbers) and not (measure.are_edges and not numbers.any()):
@@ -449,9 +451,9 @@ def _in_period(value: JsonValue, period: str) -> JsonValue:
     """Return the year, month or day of a date, or a value as it is; None for what tells no such."""
     if not period or value is None:
         return value
-    text = str(value)[: PERIODS[period]]
-    is_told = len(text) == PERIODS[period] and text[:4].isdecimal() and not np.isnan(number_of(value))
-    return text if is_told else None
+    text = str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
+    is_told = _DATE.fullmatch(text) is not None and not np.isnan(number_of(value))
+    return text[: PERIODS[period]] if is_told and len(text) >= PERIODS[period] else None
 
 
 def _of_group(query: ExactQuery, end: int) -> Measure | None:

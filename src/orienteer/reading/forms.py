@@ -210,7 +210,8 @@ def group(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[tuple[
             yield Parse(head.last, (relation.measure, relation.nodes.types), head.cost)
         complain_of_many(context, nodes, head.value, head.last)
     for own, last, cost in properties_named(context, place, nodes):
-        yield Parse(last, (Measure(property=own.name), own.types), cost + 0.05)
+        told = (one for one in PERIODS if own.kind == "date" and one in (context.at(place), context.at(last - 1)))
+        yield Parse(last, (Measure(property=own.name, period=next(told, "")), own.types), cost + 0.05)
     for parse in period(context, place):
         for by in by_period(context, parse.last, parse.value, nodes):
             yield Parse(parse.last, (by.value, nodes.types), by.cost)
@@ -225,7 +226,7 @@ def period(context: Context, place: int) -> Iterator[Parse[str]]:
 
 @part
 def by_period(context: Context, place: int, period: str, members: NodeSet) -> Iterator[Parse[Measure]]:
-    """Read nothing: the years, months or days of the only property that tells when nodes were; of people it is what?"""
+    """Read nothing: the years, months or days of the only property that tells when nodes were; of people none is."""
     are_people = not context.relations.types_of(members).isdisjoint(context.lexicon.people)
     dated = [] if are_people else _dated(context, members)
     if len(dated) == 1 and (dated[0].kind == "date" or period == "year"):
@@ -263,18 +264,28 @@ def owners(context: Context, place: int, numeric: PropertyFacts) -> Phrases:
 
 
 @part
+def most_of(context: Context, place: int) -> Iterator[Parse[bool]]:
+    """Read `most`, `fewest`, which count things; the biggest shop is one, and the latest."""
+    if context.at(place) in WORDS["counting things"] and context.at(place) in ENGLISH.most:
+        yield Parse(place + 1, ENGLISH.most[context.at(place)], 0.0)
+
+
+@part
 def by_value(context: Context, place: int, facts: PropertyFacts, members: NodeSet) -> Iterator[Parse[Measure]]:
     """Read nothing: a property as groups of the nodes that have it, where no kind is called so."""
     is_kind = facts.name.casefold() in map(str.casefold, context.lexicon.graph.schema.node_types)
-    if not is_kind and not facts.types.isdisjoint(context.relations.types_of(members)):
+    if not is_kind and facts.kind != "date" and not facts.types.isdisjoint(context.relations.types_of(members)):
         yield Parse(place, Measure(property=facts.name), 0.0)
 
 
 @part
 def by_kind(context: Context, place: int, head: NodeSet, members: NodeSet) -> Iterator[Parse[Measure]]:
-    """Read nothing: the nodes of a kind as groups of those that one edge joins to each."""
+    """Read nothing: the nodes of a kind as groups of those that the only edge between them joins to each."""
+    hops = (hop for kind in context.relations.types_of(members) for hop in context.lexicon.vocabulary.hops[kind])
+    edges = {hop.kind for hop in hops if hop.target in head.types}
     for relation in context.relations.direct(members, "", head) if not head.conditions else ():
-        yield Parse(place, relation.measure, relation.cost)
+        if edges == set(relation.kinds):
+            yield Parse(place, relation.measure, relation.cost)
 
 
 def _leading(
@@ -311,12 +322,12 @@ rules(
     ),
     Rule(
         "which village has the most halls",
-        "'listing'* facts 'has or had' - highest members=some group=by_value over",
+        "'listing'* facts 'has or had' - highest=most_of members=some group=by_value over",
         lambda members, group, highest: _leading(members, group, highest),
     ),
     Rule(
         "which month has the most orders",
-        "'listing'* period 'has or had' - highest members=some group=by_period over",
+        "'listing'* period 'has or had' - highest=most_of members=some group=by_period over",
         lambda members, group, highest: _leading(members, group, highest),
     ),
     Rule(

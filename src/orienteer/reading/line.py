@@ -289,8 +289,11 @@ class _ReadingLine:
             return replace(query, group=_measure_of(self._one_step(query.nodes.types)))
         if self._tokens.takes("itself"):
             return replace(query, group=Measure())
-        period = next((one for one in PERIODS if self._tokens.takes(one, "of")), "")
-        name = self._property_here()
+        start, period, name = self._tokens.place, "", self._property_here()
+        if name is None or self._tokens.peek().text.casefold() == "of":  # `month` of `per month of placed`
+            self._tokens.place = start
+            period = next((one for one in PERIODS if self._tokens.takes(one, "of")), "")
+            name = self._property_here()
         if name is None:
             self._tokens.fail("a property, an edge or `itself` stands behind `per`; of a date also `month of FIELD`")
         return replace(query, group=Measure(property=name, period=period))

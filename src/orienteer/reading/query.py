@@ -190,7 +190,7 @@ class ExactQuery:
     a set that edges lead to."""
     first: int | None = None
     """With `list`: how many of the nodes are asked for, whichever they are. With `group`: how many of the groups, those
-    with the most, or by `descending` the least, and those level with the last of them."""
+    with the most, the least where not `descending`, and those level with the last of them."""
 
     @property
     def claimed(self) -> tuple[Condition, ...]:
@@ -268,6 +268,39 @@ def remade(value: Value, change: Callable[[Any], Any]) -> Value:
     return made  # type: ignore[no-any-return]  # of the same type, as `change` keeps it
 
 
+def of_one_row(query: ExactQuery) -> ExactQuery:
+    """Return a query in which conditions over the same rows, by different edges of theirs, are met by one row.
+
+    The role of Ann in a concert is that of an appearance which is hers and in the concert, and not one of each.
+    """
+
+    def merged(part: Any) -> Any:  # Any: whatever a query is made of
+        if not isinstance(part, NodeSet):
+            return part
+        kept: list[Condition] = []
+        for one in part.conditions:
+            at = next((at for at, other in enumerate(kept) if _are_of_one_row(one, other)), None)
+            if at is None:
+                kept.append(one)
+            elif isinstance(one, Joined) and isinstance(other := kept[at], Joined):
+                kept[at] = replace(other, target=other.target.that(*one.target.conditions))
+        return replace(part, conditions=tuple(kept))
+
+    return replace(query, nodes=remade(query.nodes, merged), other=remade(query.other, merged))
+
+
+def _are_of_one_row(one: Condition, other: Condition) -> bool:
+    """Return whether two conditions lead to rows of one kind, which no word names, and say different things of them."""
+    if not isinstance(one, Joined) or not isinstance(other, Joined) or one.kinds != other.kinds:
+        return False
+    if not (one.target.is_between and other.target.is_between) or one.negated or other.negated:
+        return False
+    said = [
+        {part.kinds if isinstance(part, Joined) else part for part in own.target.conditions} for own in (one, other)
+    ]
+    return said[0].isdisjoint(said[1]) and one.comparison is None and other.comparison is None
+
+
 def joined_of(nodes: NodeSet) -> Iterator[Joined]:
     """Yield all relations of a set, at any depth."""
     for condition in nodes.conditions:
@@ -305,4 +338,4 @@ def span_of(period: str) -> tuple[float, float]:
     if len(period) == PERIODS["day"]:
         return begin, number_of((date.fromisoformat(period) + timedelta(1)).isoformat())
     year, month = int(period[:4]), int(period[5:] or 12)
-    return begin, number_of(f"{year}-{month + 1:02}" if month < 12 else year + 1)
+    return begin, number_of(f"{year:04}-{month + 1:02}" if month < 12 else year + 1)

@@ -31,6 +31,7 @@ from orienteer.reading.query import (
     Valued,
     edges_of,
     joined_of,
+    of_one_row,
     parts_of,
     placed,
     sets_within,
@@ -258,10 +259,13 @@ class RulesReader:
             return _unread(context, unsupported("the date may be that of an edge: say when what was, or began"))
         if (why := doubt(context, self._relations, parse.value)) is not None:
             return _unread(context, unsupported(why))
-        query = _but_others(context, parse.value)
+        is_apart = not WORDS["said apart"].isdisjoint(context.words)
+        query = _but_others(context, parse.value if is_apart else of_one_row(parse.value))
         if query is None:
             return _unread(context, not_understood("other"))
-        behind = placed(query, _place(ordinals[0]) - 1) if len(ordinals) == 1 else query
+        ordinal = ordinals[0].casefold() if len(ordinals) == 1 else "1st"
+        place = ENGLISH.ordinals.get(ordinal) or int(ordinal.rstrip("stndrh"))
+        behind = placed(query, place - 1) if len(ordinals) == 1 else query
         if behind is None:
             return _unread(context, not_understood(ordinals[0]))
         return _Understood(behind, parse.cost, rules=_rules_of(context, parse.value), within=rows_within(context))
@@ -569,11 +573,6 @@ def _counts_between(query: ExactQuery) -> bool:
     targets = [measure.target for measure in (*bests, query.measure) if measure is not None]
     targets += [one.target for one in joined if one.comparison is not None or one.extent != "some"]
     return any(target is not None and target.is_between for target in targets)
-
-
-def _place(ordinal: str) -> int:
-    """Return the place that `second` or `2nd` says."""
-    return ENGLISH.ordinals.get(ordinal.casefold()) or int(ordinal.rstrip("stndrhSTNDRH"))
 
 
 def _grouped(context: Context) -> str | None:

@@ -385,13 +385,14 @@ def _adjective(context: Context, query: ExactQuery) -> str | None:
 
 def _doubt_of(context: Context, relations: SchemaRelations, nodes: NodeSet) -> str | None:
     """Return the reason why a set of a query may not be what the asker means; None if there is none."""
-    name = _time_of_another(context, nodes)
+    name, rows = _time_of_another(context, nodes), _rows_apart(context, nodes)
     of_others = "what is said of the edges may be said of others of their kind: say it in two questions"
     of_two_kinds = "things of two kinds would be listed, each by an edge of its own: name the kind"
     doubts = (
         (name is not None, f"the time may belong to {name} instead: name the property that you mean"),
         (_tells_of_other_edges(nodes), of_others),
         (_is_of_the_row(context, relations, nodes), "the last may be said of what joins them: ask two questions"),
+        (rows is not None, f"one {rows} may be meant or several: say it in two questions"),
         (_denies_rows(context, relations, nodes), "what is denied may be all of it: say `no`, or name what is meant"),
         (_says_a_role_twice(nodes), "two roles are joined by 'and': say of each whose it is"),
         (_is_of_two_kinds(context, nodes), of_two_kinds),
@@ -471,6 +472,19 @@ def _is_of_the_row(context: Context, relations: SchemaRelations, nodes: NodeSet)
     )
     ends = {kind for one in others for kind in relations.types_of(one.target)} - nodes.types
     return any(hop.target in ends for row in rows for hop in context.lexicon.vocabulary.hops[row])
+
+
+def _rows_apart(context: Context, nodes: NodeSet) -> str | None:
+    """Return the kind of rows of which one, or several, may be what is said: "Ann's and Ben's role in a concert"."""
+    over = [one for one in nodes.conditions if isinstance(one, Joined) and one.target.is_between]
+    for kinds in {one.kinds for one in over}:
+        own = [one for one in over if one.kinds == kinds]
+        said = {part.kinds for one in own for part in one.target.conditions if isinstance(part, Joined)}
+        is_unsure = len(own) > 2 and not WORDS["said apart"].isdisjoint(context.words)
+        if len(said) > 1 and len(own) > 1 and (is_unsure or any(one.negated for one in own)):
+            graph = context.lexicon.graph
+            return graph.schema.label(graph.arrays.types.nodes[min(own[0].target.types)])
+    return None
 
 
 def _denies_rows(context: Context, relations: SchemaRelations, nodes: NodeSet) -> bool:

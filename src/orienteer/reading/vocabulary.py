@@ -169,8 +169,14 @@ class SchemaWords:
         self.edge_words = frozenset(stem for labels in self.edge_labels for label in labels for stem in label.stems)
         """Stems of all the words of edge types that name something."""
         self.edge_words -= frozenset(self.stem(word) for word in english.STOP)
-        self.edge_literals = frozenset(word for labels in self.edge_labels for label in labels for word in label.words)
-        """The words of edge types as they are written."""
+        self.edge_literals = frozenset(
+            word
+            for name, labels in zip(types.edges, self.edge_labels, strict=True)
+            for label in labels
+            for word in label.words
+            if self.stem(word) not in joined[name]
+        )
+        """The words of edge types as they are written, but for those that an edge is called by as what it leads to."""
         self.hops: list[list[SchemaHop]] = [[] for _ in types.nodes]
         """By node type, the ways that lead away from it."""
         numbers = {name: number for number, name in enumerate(types.nodes)}

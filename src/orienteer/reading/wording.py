@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
-from itertools import count
+from datetime import MAXYEAR, date
+from itertools import chain, count
 
 from orienteer.graph.store import Graph
 from orienteer.query.store import Store
@@ -37,11 +37,11 @@ from orienteer.text.sentences import single_spaced
 _WORDS = {"list": "", "count": "count ", "test": "whether any "}
 CLAIMS: Mapping[Form, str] = {"every": "whether every", "majority": "whether most", "share": "share of"}
 _BARE = re.compile(r"[^\W\d]\w*")  # a name that Cypher reads without backticks
-_SIGNS = re.compile(r"""["|<>=!`]|^\(|(?<!\S)-""")  # of a line, within the name of a property or a kind
-_SIGNS_OF_EDGE = re.compile(r"""["|<>`*\[]|^-|-$""")
+_SIGNS = re.compile(r"""["|<>=!`\]]|^\(|(?<!\S)-""")  # of a line, within the name of a property or a kind
+_SIGNS_OF_EDGE = re.compile(r"""["|<>`*\[]|^-|-\s|-$""")
 _BEGINS = re.compile(  # words of a line where a name of the graph may stand, too
-    r"(?i)(and|anything|average|both|contains|count|has|is|itself|least|list|median|meets|most|not|number|or|path|per"
-    r"|share|sum|that|whether)(?!\S)"
+    r"(?i)(and|any|anything|average|both|contains|count|every|has|is|itself|least|list|median|meets|most|not|number"
+    r"|only|or|path|per|share|sum|that|whether)(?!\S)"
 )
 
 
@@ -127,11 +127,12 @@ class QueryWording:
         """Return what a number is told for each of: `-brewed_by-> brewery`, `month of placed`."""
         if group.target is not None:
             return self._way(group)
-        return (
-            f"{group.period} of {in_line(group.property or '')}"
-            if group.period
-            else in_line(group.property or "itself")
-        )
+        if group.property is None:
+            return "itself"
+        told = f"{group.period} of {group.property}".casefold()  # may be called so itself
+        is_other = bool(group.period) and told in map(str.casefold, self._arrays.properties.names)
+        name = _in_backticks(group.property) if is_other else in_line(group.property)
+        return f"{group.period} of {name}" if group.period else name
 
     def _way(self, edges: Joined | Measure) -> str:
         """Return edges with what they lead to: `-member_of [since >= 1930]-> club`."""
@@ -313,6 +314,9 @@ class CypherWording:
     def _is_unsayable(self, condition: Condition) -> bool:
         if isinstance(condition, Joined):
             is_plain = condition.extent == "some" and condition.target.best is None
+            # One MATCH takes no edge twice.
+            kinds = [*chain(condition.kinds, *condition.also)]
+            is_plain = is_plain and len(set(kinds)) == len(kinds)
             return not is_plain or not self._is_sayable(condition.target)
         is_told = isinstance(condition, Valued) and isinstance(condition.value, Told)
         return is_told or isinstance(condition, Between) or self._is_of_text(condition)
@@ -397,7 +401,7 @@ class CypherWording:
 
 
 def _dated(value: float, *, is_date: bool) -> str:
-    if not is_date or value == int(value):
+    if not is_date or value == int(value) or not 1 <= value < MAXYEAR:
         return _plain(value)
     first, last = (date(int(value) + more, 1, 1).toordinal() for more in (0, 1))
     return date.fromordinal(first + round((value - int(value)) * (last - first))).isoformat()
