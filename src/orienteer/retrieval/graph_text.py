@@ -491,6 +491,8 @@ ALIKE = 0.8
 
 
 _DIGIT = re.compile(r"\d")
+# Numbers, denials, and names: words with a capital within a sentence.
+_TELLING = re.compile(r"\w*\d\w*|\b(?:[Nn]ot|[Nn]o|[Nn]ever|[Nn]icht|[Kk]ein\w*)\b|(?<=[\w,;] )[A-ZÀ-ÖØ-Þ]\w+")
 
 
 class Folded(NamedTuple):
@@ -504,8 +506,8 @@ class Folded(NamedTuple):
 def folded(graph: Graph, rows: Sequence[int], words_of: Callable[[int], Sequence[str]]) -> Folded:
     """Return rows without those that nearly repeat what is before them, contents pages last.
 
-    A passage with a number that those before it lack is no repetition: a draft and what came of it may differ in it
-    alone. `words_of` returns the words of a row's text.
+    A passage with a number, a name or a denial of its own is no repetition: a draft and what came of it may differ in
+    that alone. `words_of` returns the words of a row's text.
     """
     flags = graph.arrays.properties.every(CONTENTS, np.array(rows, np.int32))
     is_contents = dict(zip(rows, map(bool, flags), strict=True))
@@ -517,7 +519,9 @@ def folded(graph: Graph, rows: Sequence[int], words_of: Callable[[int], Sequence
         new = own.difference(first)
         if len(new) <= (1 - ALIKE) * len(own):
             shares = Counter(first[run] for run in own - new)
-            if set(filter(_DIGIT.search, words_of(row))).issubset(chain.from_iterable(map(words_of, shares))):
+            said = set(chain.from_iterable(map(words_of, shares)))
+            own_words = {word for run in new for word in run if word not in said or _DIGIT.search(word)}
+            if own_words.isdisjoint(map(str.casefold, _TELLING.findall(graph.arrays.texts[row]))):
                 alike.setdefault(max(shares, key=shares.__getitem__), []).append(row)
                 continue
         kept.append(row)

@@ -29,6 +29,7 @@ from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.ingest.report import MEANING
 from orienteer.ingest.tables.spec import TableSpec
 from orienteer.ingest.tables.type_names import header_words, node_type_of, words_of
+from orienteer.text.tokenizer import plural
 
 LEAST_ROWS, LEAST_NAMED = 5, 2
 """Of a table, and of one whose first column says what its rows are: fewer are a form or a layout, and are read as a
@@ -161,7 +162,7 @@ class DocumentTable:
             writer.writeheader()
             writer.writerows(self.rows())
         kind = node_type_of(whole)
-        kind = f"{kind}s" if kind in columns else kind  # else it would name the column
+        kind = plural(kind) if kind in columns else kind  # else it would name the column
         return TableSpec(path=path, columns={"id": self.place, "type": kind})
 
     def rows(self) -> Iterator[Mapping[str, str]]:

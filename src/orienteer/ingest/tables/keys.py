@@ -14,7 +14,7 @@ from orienteer.ingest.tables.links import is_in, surprise_of_few_loops
 from orienteer.ingest.tables.mapping import ColumnLink
 from orienteer.ingest.tables.plan import JOIN
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.type_names import is_key, says, stem_of
+from orienteer.ingest.tables.type_names import is_key, is_of_people, is_part_of_people, says, stem_of
 
 LOST = 0.005
 """Share of rows that edges may lose because an end says nothing, or leads nowhere."""
@@ -128,7 +128,7 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
         full = [name for name in fit if name not in parts and 2 * len(fit[name].counts.keys() & whole) > len(whole)]
         return (full[0],) if full else parts
     own, key = stem_of(draft.type), draft.id_name or ""
-    # Classes with the id `Class` are called by it, and not by a teacher of two of them.
+    # Classes with the id `Class` are called by it, and not by their teachers or rooms.
     is_called = bool(key) and stem_of(key) == own and not is_key(key)
     ranked: list[tuple[float, int, str]] = []
     for place, (name, column) in enumerate(fit.items()):
@@ -141,7 +141,8 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
         score = 3.0 * (role == "name" or says(name, "names"))
         score -= 0.1 * rank * (role == "name")
         score += 2.0 * (bool(stem) and stem == own[-len(stem) :] and not is_keyed)
-        score -= 1.5 * (is_called and different < 1 and name != key)
+        is_other = different < 1 or column.kind == "code" or is_of_people(name) or is_part_of_people(f"{name}_id")
+        score -= 3.0 * (is_called and name != key and is_other)
         score += 1.7 * different + named / len(some) + 0.5 * (place < 2)
         score -= 1.5 * (column.kind == "code") + 2.0 * (different < NAMES_DIFFER)
         score -= sum(any(map(str.isdigit, value)) for value in some) / len(some)
@@ -151,8 +152,8 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
     best = max(ranked, default=(0.0, 0, ""))
     if best[0] >= LEAST_NAME:
         return (best[2],) if best[2] != draft.id_name else ()
-    if draft.id_name in taken:
-        return ()  # the rows say more of others
+    if draft.id_name in taken or is_called:
+        return ()  # the rows say more of others, or are called by their ids
     # Routes are called by their numbers, GR100.
     keys = [name for name, column in fit.items() if name != draft.id_name and column.is_key]
     lettered = [name for name in keys if all(any(map(str.isalpha, value)) for value in fit[name].counts)]
@@ -164,7 +165,7 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
 
 def _is_word(value: str) -> bool:
     """Return whether a value is a word as names are: `Ada`, `O'Neill`, `Meyer-Lux`."""
-    return value.istitle() and not any(map(str.isdigit, value)) and value.count(" ") < 2
+    return value[:1].isupper() and not any(map(str.isdigit, value)) and value.count(" ") < 2
 
 
 def joined_columns(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLink]:

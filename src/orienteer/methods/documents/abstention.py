@@ -94,6 +94,9 @@ class QuestionTerms:
         spelled = {word: tuple(titles(word, most=1)) or known.spellings(word) for word in self.absent}
         self.near = {word: others[0] for word, others in spelled.items() if others}
         """By absent word: the word of a title, or else of a passage, that it is nearly spelled like."""
+        own = {word for name in names_of(text) for word in Tokenizer.words(name)}
+        self.guessed = tuple(word for word, other in self.near.items() if word in own or not other.startswith(word[:1]))
+        """Absent words that another is hardly meant by: names, and what begins otherwise (*goat*, `boat`)."""
         said = {word: (word, *others) for word, others in forms.items() if others} | spelled
         self.spelled = re.sub(r"\w+", lambda word: " ".join(said.get(word[0].casefold()) or (word[0],)), text)
         """The question with these words in their place, and with all forms of a word."""
@@ -105,7 +108,11 @@ class QuestionTerms:
         self.terms = snippet_terms(graph, self.words, {others[0]: others[1:] for others in spelled.values() if others})
         self.numbered = [found for found in _NUMBERED.findall(text) if found[0].casefold() not in STOP]
         """Its words before a number, each with the number: *bed 45*."""
-        self._compounds = [f" {one} " for one in _COMPOUND.findall(text.casefold())]
+        self.compounds = {
+            one: re.compile(rf"(?<![\w-]){r'[-‐‑ ]?'.join(map(re.escape, one.split('-')))}(?![\w-])", re.IGNORECASE)
+            for one in _COMPOUND.findall(text)
+        }
+        """What it joins by hyphens, and how passages may write that: *check-in*, `check in`, `checkin`."""
         self.weight = self.terms.weight(self.terms.weights.keys())
         """The idf of all its terms together."""
         measures = (word for word in self.words if _DIGIT.search(word) or word in _DATED)
@@ -140,9 +147,8 @@ class QuestionTerms:
     def has_compounds(self, row: int) -> bool:
         """Return whether a passage has all that the question joins by hyphens: not `retry-factor` for *retry-limit*."""
         arrays = self.graph.arrays
-        said = f"{arrays.names[row]}\n{arrays.texts[row]}".casefold() if self._compounds else ""
-        joined = f" {' '.join(_COMPOUND.findall(said))} "
-        return bool(self._compounds) and all(one in joined for one in self._compounds)
+        said = f"{arrays.names[row]}\n{arrays.texts[row]}" if self.compounds else ""
+        return bool(self.compounds) and all(one.search(said) for one in self.compounds.values())
 
     def is_of_another(self, text: str) -> bool:
         """Return whether a text has another number where the question has one, as *bed 135* for *bed 45*."""
@@ -293,6 +299,7 @@ def unquoted(question: QuestionTerms, statistics: MatchStatistics, quotation: Qu
     if quotation.rivals:
         return Refusal(kind="unsupported", text=f"no row is quoted: {quotation.rivals}")
     lacks, missing = quotation.lacks, [word for word in quotation.missing if word not in question.near]
+    lacks += question.guessed
     is_strict, words = _WHY.match(question.text) or _TWO.match(question.text), set(question.words)
     most = 0 if is_strict else max(_LACKED * len(words), len(words) > 2)
     others = words - question.vital - question.near.keys()
@@ -345,7 +352,7 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(
-    rf"\b(?:{'|'.join(sorted(CALENDAR))}|noon|midnight|spring|summer|autumn|winter|after|before|until|once)\b",
+    rf"\b(?:{'|'.join(sorted(_DATED))}|noon|midnight|spring|summer|autumn|winter|after|until)\b",
     re.IGNORECASE,
 )
 _HOW_TO = re.compile(
@@ -358,6 +365,7 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _TWO = re.compile(r"\w.*(?:,|\band)\s+(?:in |of |to |on )?(?:who|what|when|where|which|how|why)\b", re.IGNORECASE)
+_STEP = re.compile(r"(?:[-*•–]|\d+[.)]|[a-z][.)])\s")
 # The number of an item is no number that a text states.
 _ITEM = re.compile(r"^\s*\d+[.)]\s|(?<=[.!?:;])\s+\d+\.\s*$")
 _NAMED = re.compile(r"\s*(?:[,:–(]|(?:is|was|are|were|has|had)\b|[A-Z])")
@@ -448,6 +456,7 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
     context = passage.context_terms(candidate)
     lacks = tuple(word for word, term in question.needed.items() if term not in context)
     lacks += tuple(number for _, number in question.numbered if number in question.absent)
+    lacks += () if question.has_compounds(passage.row) else tuple(question.compounds)
     lacks += _wanting(text, passage.text[piece.begin : piece.end])
     most, rivals = _MOST.search(text), ""
     alike = sum(other.terms >= piece.terms for other, *_ in passage.sentences) if passage.is_table else 0
@@ -617,7 +626,10 @@ class Passage:
             is_led_to = self.text[: piece.end].endswith(":")
             if other.section != sentence.section or other.is_heading or other.piece.begin < piece.end:
                 continue
-            if not (is_whole or is_led_to) or other.piece.end - piece.begin > LONGEST:
+            # Another paragraph is of something else, but for the steps of a list.
+            between = self.text[piece.end : other.piece.begin]
+            is_apart = not is_led_to and "\n" in between and not _STEP.match(self.text, other.piece.begin)
+            if is_apart or not (is_whole or is_led_to) or other.piece.end - piece.begin > LONGEST:
                 break
             piece = TextPiece(piece.begin, other.piece.end, piece.terms | other.piece.terms)
         return sentence._replace(piece=piece)

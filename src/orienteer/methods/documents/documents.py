@@ -54,6 +54,7 @@ from orienteer.text.tokenizer import Tokenizer
 
 # Passages that are ranked beyond those asked for, because some are folded away.
 _MORE = 10
+_MENTIONS = 2_000  # passages in which two words are looked for side by side
 _REMEMBERED = 256  # answers of a model
 _MOST_READ = 60_000  # passages that are read for menus, in some 4 s
 _MENU = 5  # lines of a menu, and files that they stand in, at least
@@ -142,14 +143,29 @@ class Documents:
         ranked = self._ranked(question, terms, run)
         return (
             self._answered_by_rows(question, self._named(ranked), run)
-            or self._of_newest(question, lambda own: self.retrieve(own, run))
+            or self._of_newest(question, run, lambda own: self.retrieve(own, run))
             or self._answered(terms, ranked)
         )
 
-    def _of_newest(self, question: Question, ask: Callable[[Question], Result]) -> Result | None:
+    def _says(self, said: tuple[str, str] | None) -> bool:
+        """Return whether a passage has two words side by side: "the newest boats" may be boats, and no document."""
+        if said is None:
+            return False
+        arrays, run = self._graph.arrays, re.compile(r"\W+".join(map(re.escape, said)).removesuffix("s"), re.IGNORECASE)
+        posting = arrays.text_index.posting(arrays.tokenizer.expand(said[0].split()[-1])[0])
+        rows = arrays.text_index.rows_of(posting)[:_MENTIONS] if posting is not None else np.zeros(0, np.int32)
+        return any(run.search(arrays.texts[row]) for row in rows.tolist())
+
+    def _of_newest(self, question: Question, run: Run, ask: Callable[[Question], Result]) -> Result | None:
         """Return what the newest version of a document says, or that it is not known which one is the newest."""
-        if (newest := self._versions.newest(question.text)) is None:
+        if (newest := self._versions.newest(question.text)) is None or self._says(newest.said):
             return None
+        if not newest.document or newest.is_all:  # no passage has to be read
+
+            def ask(own: Question) -> Result:
+                terms = QuestionTerms(self._graph, own.text)
+                return self._answered(terms, self._ranked(own, terms, run))
+
         where = (f"document == {newest.document}",) if newest.document else ()
         result = ask(question.model_copy(update={"text": newest.question, "where": (*question.where, *where)}))
         update: dict[str, Any] = {
@@ -196,7 +212,7 @@ class Documents:
         ranked = rank(question.text, max(k, self.config.passages))
         plain = ranked.model_copy(update={"hits": ranked.hits[:k]})
         told = plain if ranked.stopped_by != "finish" else self._answered_by_rows(question, plain, run)
-        told = told or self._of_newest(question, lambda own: self.retrieve_and_answer(own, run, model))
+        told = told or self._of_newest(question, run, lambda own: self.retrieve_and_answer(own, run, model))
         if told is not None:
             return told
         read = self._read.get((model.name, question))
