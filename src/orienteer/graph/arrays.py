@@ -271,10 +271,10 @@ class GraphArrays:
         for name, names in (("node_types", node_types), ("where", where)):
             if isinstance(names, str):
                 raise BadOption(f"{name} is the text {names!r}: write a list, [{names!r}]")
+        check_patience()
         return None if node_types is None and not where else self._mask(node_types, where)
 
     def _mask(self, node_types: Collection[str] | None, where: Sequence[str]) -> Mask:
-        check_patience()
         mask = None if node_types is None else self._type_mask(tuple(sorted(node_types)))
         if where:
             is_met = self.properties.mask(properties.parse(where))

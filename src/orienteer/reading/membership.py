@@ -10,6 +10,7 @@ from orienteer.reading.executor import Executor
 from orienteer.reading.nouns import heads_at, names_at, people_of
 from orienteer.reading.objects import Objects
 from orienteer.reading.query import Among, Between, Condition, Either, ExactQuery, Joined, NodeSet
+from orienteer.reading.relations import Relation
 from orienteer.reading.rules import Context, Found, Parse, Phrases, Rule, part, rules
 from orienteer.reading.units import LIGHT_FIT
 from orienteer.reading.vocabulary import WORDS
@@ -207,13 +208,12 @@ def no_own(context: Context, place: int) -> bool:
 
 
 @part
-def linked_with(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Parse[NodeSet] | None:
+def linked_with(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Parse[NodeSet]:
     """Read nothing: the nodes that any edge joins to things."""
     conditions = list[Condition]()
     for member in objects.members:
-        relation = next(context.relations.linked(nodes, member.nodes), None)
-        if relation is None:
-            return None
+        is_none = Relation(nodes, context.relations.any_kinds, member.nodes, 0.0)  # no club is linked to a club
+        relation = next(context.relations.linked(nodes, member.nodes), is_none)
         nodes = relation.nodes
         conditions.append(condition(relation, is_denied=member.negated, amount=objects.amount))
     together = conditions if len(conditions) == 1 or not objects.any else joined_together(context, objects, conditions)
@@ -239,7 +239,7 @@ def shared_links(context: Context, place: int, objects: Objects) -> Parse[NodeSe
     for kinds in (relations.any_kinds, relations.value_kinds):
         if set.intersection(*(relations.around(nodes, kinds) for nodes in members)):
             return Parse(place, NodeSet(conditions=tuple(Joined(kinds, nodes) for nodes in members)), 0.2)
-    context.complain(place, "no edges join them all to one thing: ask how they are connected")
+    context.complain(place, "nothing here is joined to all of them: ask how they are connected")
     return None
 
 
@@ -290,5 +290,5 @@ def between(context: Context, place: int, through: NodeSet, first: NodeSet, seco
     nodes = through.that(Between(first, second))
     if len(Executor(context.lexicon.graph).run(ExactQuery("list", nodes)).rows):
         return Parse(place, nodes, 0.0)
-    context.complain(place, "no shortest path between them passes by such: ask how they are connected")
+    context.complain(place, "nothing here of that kind lies between them: ask how they are connected")
     return None

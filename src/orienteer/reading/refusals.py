@@ -54,7 +54,8 @@ def refusal_of(context: Context) -> Refusal:
     """Return why no rule reads a question: unknown names, unknown words, or known words that say nothing together."""
     names, words = _left(context)
     names = (*(context.reading.surface(*span) for span in context.units.unknown_ids), *names)
-    complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
+    why = context.complaints  # that the graph has none says most
+    complaint = max(why, key=lambda one: (one.startswith("nothing here"), why[one]), default=None)
     if names:
         arrays = context.lexicon.graph.arrays
         near = tuple(dict.fromkeys(near for name in names for near in arrays.near_names(name, most=_NEAR)))

@@ -141,7 +141,7 @@ def name_columns(draft: Draft, taken: Collection[str]) -> tuple[str, ...]:
         score = 3.0 * (role == "name" or says(name, "names"))
         score -= 0.1 * rank * (role == "name")
         score += 2.0 * (bool(stem) and stem == own[-len(stem) :] and not is_keyed)
-        is_other = different < 1 or column.kind == "code" or is_of_people(name) or is_part_of_people(f"{name}_id")
+        is_other = column.kind == "code" or is_of_people(name) or is_part_of_people(f"{name}_id")
         score -= 3.0 * (is_called and name != key and is_other)
         score += 1.7 * different + named / len(some) + 0.5 * (place < 2)
         score -= 1.5 * (column.kind == "code") + 2.0 * (different < NAMES_DIFFER)
