@@ -19,7 +19,7 @@ from orienteer.reading.query import Comparison
 from orienteer.remembered import cached_method
 from orienteer.retrieval.mentions import SHARED, Phrase, is_akin, type_words
 from orienteer.text import english
-from orienteer.text.tokenizer import Tokenizer
+from orienteer.text.tokenizer import Tokenizer, singulars
 
 # ================================================================================================================ words
 # The words of a question as the index has them, and the words that a graph's schema is made of.
@@ -159,10 +159,11 @@ class SchemaWords:
         types, schema = graph.arrays.types, graph.schema
         self.node_labels = [self._labels(name) for name in types.nodes]
         """By node type, the ways in which it is said."""
-        joined: dict[str, set[str]] = {name: set() for name in types.edges}
+        called: dict[str, set[str]] = {name: set() for name in types.edges}
         for triple in schema.edges:
             for end in (triple.source, triple.target):
-                joined[triple.type].update(self.stem(word) for label in self._labels(end) for word in label.words)
+                called[triple.type].update(word for label in self._labels(end) for word in label.words)
+        joined = {name: set(map(self.stem, words)) for name, words in called.items()}
         self.edge_labels = [self._labels(name, but=joined[name]) for name in types.edges]
         """By edge type, the ways in which it is said; the types that it joins are no part of them."""
         self.node_counts = np.array([schema.node_types[name] for name in types.nodes], np.int64)
@@ -174,7 +175,7 @@ class SchemaWords:
             for name, labels in zip(types.edges, self.edge_labels, strict=True)
             for label in labels
             for word in label.words
-            if self.stem(word) not in joined[name]
+            if singulars(word).isdisjoint(called[name])
         )
         """The words of edge types as they are written, but for those that an edge is called by as what it leads to."""
         self.hops: list[list[SchemaHop]] = [[] for _ in types.nodes]

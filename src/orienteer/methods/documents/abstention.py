@@ -94,9 +94,8 @@ class QuestionTerms:
         spelled = {word: tuple(titles(word, most=1)) or known.spellings(word) for word in self.absent}
         self.near = {word: others[0] for word, others in spelled.items() if others}
         """By absent word: the word of a title, or else of a passage, that it is nearly spelled like."""
-        own = {word for name in names_of(text) for word in Tokenizer.words(name)}
-        self.guessed = tuple(word for word, other in self.near.items() if word in own or not other.startswith(word[:1]))
-        """Absent words that another is hardly meant by: names, and what begins otherwise (*goat*, `boat`)."""
+        self.guessed = tuple(word for word, other in self.near.items() if not other.startswith(word[:1]))
+        """Absent words that another is hardly meant by, for it begins otherwise: *goat*, `boat`; *Hanna*, `anna`."""
         said = {word: (word, *others) for word, others in forms.items() if others} | spelled
         self.spelled = re.sub(r"\w+", lambda word: " ".join(said.get(word[0].casefold()) or (word[0],)), text)
         """The question with these words in their place, and with all forms of a word."""
@@ -352,7 +351,8 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(
-    rf"\b(?:{'|'.join(sorted(_DATED))}|noon|midnight|spring|summer|autumn|winter|after|until)\b",
+    rf"\b(?:{'|'.join(sorted(_DATED))}|noon|midnight|spring|summer|autumn|winter|after|until"
+    r"|(?:day|week|weekend|month|quarter|year|hour|morning|evening|night)s?|daily|weekly|monthly|yearly)\b",
     re.IGNORECASE,
 )
 _HOW_TO = re.compile(
