@@ -175,7 +175,7 @@ class SchemaWords:
             for name, labels in zip(types.edges, self.edge_labels, strict=True)
             for label in labels
             for word in label.words
-            if singulars(word).isdisjoint(called[name])
+            if word in called[name] or singulars(word).isdisjoint(called[name])
         )
         """The words of edge types as they are written, but for those that an edge is called by as what it leads to."""
         self.hops: list[list[SchemaHop]] = [[] for _ in types.nodes]
