@@ -365,7 +365,6 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _TWO = re.compile(r"\w.*(?:,|\band)\s+(?:in |of |to |on )?(?:who|what|when|where|which|how|why)\b", re.IGNORECASE)
-_STEP = re.compile(r"(?:[-*•–]|\d+[.)]|[a-z][.)])\s")
 # The number of an item is no number that a text states.
 _ITEM = re.compile(r"^\s*\d+[.)]\s|(?<=[.!?:;])\s+\d+\.\s*$")
 _NAMED = re.compile(r"\s*(?:[,:–(]|(?:is|was|are|were|has|had)\b|[A-Z])")
@@ -626,10 +625,7 @@ class Passage:
             is_led_to = self.text[: piece.end].endswith(":")
             if other.section != sentence.section or other.is_heading or other.piece.begin < piece.end:
                 continue
-            # Another paragraph is of something else, but for the steps of a list.
-            between = self.text[piece.end : other.piece.begin]
-            is_apart = not is_led_to and "\n" in between and not _STEP.match(self.text, other.piece.begin)
-            if is_apart or not (is_whole or is_led_to) or other.piece.end - piece.begin > LONGEST:
+            if not (is_whole or is_led_to) or other.piece.end - piece.begin > LONGEST:
                 break
             piece = TextPiece(piece.begin, other.piece.end, piece.terms | other.piece.terms)
         return sentence._replace(piece=piece)
