@@ -377,7 +377,7 @@ class Importer:
         return types
 
     def _call_by_nouns(self, types: Collection[str]) -> None:
-        """Call rows of `statement_2026` statements, and those of `Clubs & activities` with the id `Club` clubs, too."""
+        """Label `statement_2026` as statement, and a `clubs_activity` with the id `Club` as a club, too."""
         own = {one.type: one for one in self.mapping if one.type in types and not one.is_of_edges}
         plain = {name: "_".join(word for word in name.split("_") if not word.isdigit()) for name in own if name}
         for name, label in plain.items():

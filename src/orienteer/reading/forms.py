@@ -226,7 +226,7 @@ def period(context: Context, place: int) -> Iterator[Parse[str]]:
 
 @part
 def by_period(context: Context, place: int, period: str, members: NodeSet) -> Iterator[Parse[Measure]]:
-    """Read nothing: the years, months or days of the only property that tells when nodes were; of people none is."""
+    """Read nothing: the years, months or days of the only date that nodes have. People are not grouped by theirs."""
     are_people = not context.relations.types_of(members).isdisjoint(context.lexicon.people)
     dated = [] if are_people else _dated(context, members)
     if len(dated) == 1 and (dated[0].kind == "date" or period == "year"):

@@ -468,7 +468,7 @@ class PropertyWords:
                 yield PropertyUnit(last, facts.name, cost)
                 behind = reading.words[last].text if last < len(reading.words) else ""
                 is_own = behind in facts.name.casefold().split("_")
-                if behind == "number" or behind in WORDS["general"] or (behind in WORDS["light"] and is_own):
+                if behind in WORDS["general"] | WORDS["behind fields"] or (behind in WORDS["light"] and is_own):
                     yield PropertyUnit(last + 1, facts.name, cost)
 
     @cached_method(8_192)

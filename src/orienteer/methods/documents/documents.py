@@ -160,14 +160,13 @@ class Documents:
         """Return what the newest version of a document says, or that it is not known which one is the newest."""
         if (newest := self._versions.newest(question.text)) is None or self._says(newest.said):
             return None
-        if not newest.document or newest.is_all:  # no passage has to be read
-
-            def ask(own: Question) -> Result:
-                terms = QuestionTerms(self._graph, own.text)
-                return self._answered(terms, self._ranked(own, terms, run))
-
         where = (f"document == {newest.document}",) if newest.document else ()
-        result = ask(question.model_copy(update={"text": newest.question, "where": (*question.where, *where)}))
+        own = question.model_copy(update={"text": newest.question, "where": (*question.where, *where)})
+        if newest.document and not newest.is_all:
+            result = ask(own)
+        else:  # a model would read for nothing
+            terms = QuestionTerms(self._graph, own.text)
+            result = self._answered(terms, self._ranked(own, terms, run))
         update: dict[str, Any] = {
             "question": question.text,
             "notes": (*result.notes, newest.note),

@@ -136,8 +136,7 @@ def _version(document: Node) -> str:
 
 def _day(document: Node) -> str:
     """Return the date of a document, else that in its name, or in the nearest folder that has one; or ""."""
-    parts = (part for part in reversed(PurePosixPath(document.id).parts))
-    named = next(filter(None, map(_DATE.search, parts)), None)
+    named = next(filter(None, map(_DATE.search, reversed(PurePosixPath(document.id).parts))), None)
     in_name = "-".join(part.zfill(2) for part in named.groups() if part) if named is not None else ""
     return day_of(document.properties, ["date"]) or in_name
 
