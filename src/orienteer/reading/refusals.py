@@ -318,7 +318,7 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     if (kind := _unnamed_kind(context, relations, query)) is not None:
         return f"several nodes of {kind} have the same name, and are not taken for one"
     if (name := _counted_name(context, query)) is not None:
-        return f"{name} is a name: ask what of it is counted"
+        return f"{name} is a name: say what of it is to be counted"
     if (said := _untold_total(context, query)) is not None:
         return f"{said!r} is not what would be told: ask for the average, or the total, of what"
     if (name := _adjective(context, query)) is not None:

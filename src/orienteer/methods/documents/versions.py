@@ -82,9 +82,9 @@ class Versions:
             before, rest = "What is the ", asked["name"]
         is_said = bool(asked["version"] or asked["oldest"])
         if (other := _ASKED.search(rest)) is not None and (other["version"] or other["first"]):
-            return Newest("", question, False, "two versions are asked for: ask of each")
+            return Newest("", question, False, "two versions are asked for: ask about each by itself")
         if _BEFORE.search(before):
-            return Newest("", question, False, "only the newest or the oldest is known, and none before it")
+            return Newest("", question, False, "only the newest or the oldest can be asked for, not the one before it")
         ends = [word.end() for word in re.finditer(r"[^\W_]+", rest)][:MOST_WORDS]
         for end, is_whole in [*((end, True) for end in ends), *((end, False) for end in reversed(ends) if is_said)]:
             called = _words(rest[:end])
