@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,11 +187,16 @@ def bare_hit(graph: Graph, row: int, *, score: float, why: str = "", **shown: An
     return Ranked(id=arrays.ids[row], type=arrays.type_at(row), name=arrays.names[row], score=score, why=why, **shown)
 
 
-def values_of(graph: Graph, row: int) -> str:
-    """Return the first values of a node on one line: a row of a table that has no text is known by them."""
-    values = islice(graph.arrays.properties.of(row).items(), _MOST_VALUES)
-    told = ((name, value if isinstance(value, list) else [value]) for name, value in values)
-    return "; ".join(f"{name}: {', '.join(map(value_text, members))}" for name, members in told)
+def values_of(graph: Graph, rows: Sequence[int]) -> list[str]:
+    """Return the first values of each node on one line: a row of a table that has no text is known by them."""
+    told: list[list[str]] = [[] for _ in rows]
+    for name in graph.arrays.properties.names if rows else ():
+        values = graph.arrays.properties.values(name, np.array(rows, np.int32))
+        for own, value in zip(told, values, strict=True):
+            if value is not None and len(own) < _MOST_VALUES:
+                members = value if isinstance(value, list) else [value]
+                own.append(f"{name}: {', '.join(map(value_text, members))}")
+    return list(map("; ".join, told))
 
 
 class Presentation:
@@ -216,7 +221,7 @@ class Presentation:
             source = _source(properties, line=line, row=line - header if header else None)
             part = {"text": best.text, "span": best.span, "marks": best.marks, "source": source}
         else:
-            part = {"text": snippet(text or values_of(self._graph, row), self._weights, arrays.tokenizer.terms_of)}
+            part = {"text": snippet(text or values_of(self._graph, [row])[0], self._weights, arrays.tokenizer.terms_of)}
         return bare_hit(self._graph, row, score=score, why=why, votes=votes, **part)
 
     @cached_property

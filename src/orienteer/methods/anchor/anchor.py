@@ -251,6 +251,9 @@ def explained_hits(ranking: QuestionRanking, graph: Graph, vocabulary: SchemaWor
     reasons = [_connections(ranking, graph, at, rows) for at in range(len(anchors))]
     degrees = arrays.adjacency.degree(rows).tolist() if ranking.scores.by_degree else []
     cosines = ranking.scores.cosines.tolist() if ranking.scores.cosines is not None else []
+    texts = {row: arrays.texts[row][:_LOOKED_THROUGH] for row in rows.tolist()}
+    blank = [row for row, text in texts.items() if not text]
+    values = dict(zip(blank, values_of(graph, blank), strict=True))
     hits = []
     for place, (row, score) in enumerate(zip(rows.tolist(), ranking.scores.scores.tolist(), strict=True)):
         why = [connections[row] for connections in reasons if row in connections]
@@ -261,8 +264,7 @@ def explained_hits(ranking: QuestionRanking, graph: Graph, vocabulary: SchemaWor
             why.append(f"has {degrees[place]} edge{'' if degrees[place] == 1 else 's'}")
         if cosines:
             why.append(f"cosine {cosines[place]:.2f}")
-        said = arrays.texts[row][:_LOOKED_THROUGH] or values_of(graph, row)
-        text = snippet(said, weights, arrays.tokenizer.terms_of)
+        text = snippet(texts[row] or values[row], weights, arrays.tokenizer.terms_of)
         source = source_of(graph, row)
         hits.append(bare_hit(graph, row, score=score, why="; ".join(why), text=text, source=source))
     return tuple(hits)
